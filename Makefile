@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+# A thin front for meson: what people type. Everything is built in build/.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+MESON ?= meson
+BUILD := build
+
+.PHONY: all demo check install bench format lint analyze sanitize fuzz deps test-deps clean
+
+all: $(BUILD)/build.ninja
+	@$(MESON) compile -C $(BUILD) >$(BUILD)/log.txt 2>&1 || { cat $(BUILD)/log.txt; exit 1; }
+	@cp -f $(BUILD)/src/cli/hutch $(BUILD)/hutch.new && mv -f $(BUILD)/hutch.new $(BUILD)/hutch
+	@echo "built $(BUILD)/hutch"
+
+$(BUILD)/build.ninja: | deps
+	@$(MESON) setup $(BUILD) --prefix $(PREFIX) >/dev/null
+
+deps:
+	@tools/install-packages build
+
+test-deps:
+	@tools/install-packages build test
+
+demo: all
+	@tools/demo
+
+check: test-deps
+	@$(MAKE) --no-print-directory all
+	@tests/run
+
+install: all
+	@DESTDIR=$(DESTDIR) $(MESON) install -C $(BUILD) --no-rebuild --quiet
+	@echo "installed $(DESTDIR)$(PREFIX)/bin/hutch"
+
+bench: all
+	@bench/run
+
+format:
+	@git ls-files '*.[ch]' | xargs clang-format -i
+
+lint:
+	@tools/check-floors
+	@git ls-files '*.[ch]' | xargs clang-format --dry-run -Werror
+
+analyze:
+	@$(MESON) setup build-analyze -Dc_args=-fanalyzer --buildtype debugoptimized --reconfigure >/dev/null 2>&1 || \
+		$(MESON) setup build-analyze -Dc_args=-fanalyzer --buildtype debugoptimized >/dev/null
+	@$(MESON) compile -C build-analyze
+
+sanitize:
+	@test -d build-sanitize || CC=clang $(MESON) setup build-sanitize -Db_sanitize=address,undefined \
+		-Db_lundef=false --buildtype debugoptimized >/dev/null
+	@$(MESON) compile -C build-sanitize
+
+fuzz:
+	@test -d build-fuzz || CC=clang $(MESON) setup build-fuzz -Dfuzz=true -Db_lundef=false \
+		--buildtype debugoptimized >/dev/null
+	@$(MESON) compile -C build-fuzz
+
+clean:
+	@rm -rf build build-analyze build-sanitize build-fuzz

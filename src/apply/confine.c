@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+#include "apply/confine.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#include "apply/limits.h"
+#include "base/fd.h"
+#include "kernel/capability.h"
+#include "kernel/landlock.h"
+
+static const struct op *find(const struct plan *plan, enum op_kind kind)
+{
+	for (size_t i = plan->count; i-- > 0;)
+		if (plan->op[i].kind == kind)
+			return &plan->op[i];
+	return NULL;
+}
+
+int confine_namespaces(const struct plan *plan, struct err *e)
+{
+	if (!find(plan, OP_NO_USER_NAMESPACES))
+		return 0;
+	/* The limit is per user namespace, and changing it needs CAP_SYS_RESOURCE in this one, which
+	 * nothing inside will have. */
+	if (file_poke_at(-1, "/proc/sys/user/max_user_namespaces", "0") < 0)
+		return err_set(e, errno, "cannot forbid further user namespaces");
+	return 0;
+}
+
+/* Init keeps one capability that means nothing in a user namespace: a process with more capabilities
+ * than another cannot be reniced, pinned or traced by it. */
+static const uint64_t init_mask = UINT64_C(1) << CAP_WAKE_ALARM;
+
+int confine_init(const struct plan *plan, struct err *e)
+{
+	const struct op *capabilities = find(plan, OP_CAPABILITIES);
+	if (capabilities &&
+		capability_keep(capabilities->number, capabilities->number | init_mask) < 0)
+		return err_set(e, errno, "cannot drop capabilities");
+	if (find(plan, OP_NO_NEW_PRIVILEGES) && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return err_set(e, errno, "cannot set no_new_privs");
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+		return err_set(e, errno, "cannot protect init's memory");
+	return 0;
+}
+
+static int confine_landlock(const struct op *op, struct err *e)
+{
+	if (op->flags & LANDLOCK_FILES)
+		return err_set(e, 0, "this build has no Landlock file rules");
+	if (landlock_scope() < 0)
+		return err_set(e, errno, "cannot set Landlock scopes");
+	return 0;
+}
+
+static int confine_one(const struct op *op, struct err *e)
+{
+	switch (op->kind) {
+	case OP_LIMIT:
+		return limit_apply(op, e);
+	case OP_CAPABILITIES:
+		/* The bounding set is init's; of what is left nothing survives the exec. */
+		if (op->number == 0 && capability_hold(0) < 0)
+			return err_set(e, errno, "cannot drop capabilities");
+		return 0;
+	case OP_LANDLOCK:
+		return confine_landlock(op, e);
+	case OP_SECCOMP:
+		return err_set(e, 0, "this build has no seccomp filter '%s'", op->name);
+	case OP_NAMESPACE:
+	case OP_IDENTITY:
+	case OP_HOSTNAME:
+	case OP_BIND:
+	case OP_BIND_FD:
+	case OP_TMPFS:
+	case OP_OVERLAY:
+	case OP_PROC:
+	case OP_DEV:
+	case OP_DIR:
+	case OP_FILE:
+	case OP_SYMLINK:
+	case OP_MASK:
+	case OP_REMOUNT_RO:
+	case OP_ENV_CLEAR:
+	case OP_ENV_KEEP:
+	case OP_ENV_UNSET:
+	case OP_ENV_SET:
+	case OP_CWD:
+	case OP_NO_USER_NAMESPACES:
+	case OP_NO_NEW_PRIVILEGES:
+	case OP_COUNT:
+		return 0; /* other phases, or done in init */
+	}
+	return 0;
+}
+
+int confine_command(const void *data, struct err *e)
+{
+	const struct plan *plan = data;
+	for (size_t i = 0; i < plan->count; i++)
+		if (confine_one(&plan->op[i], e) < 0)
+			return err_prefix(e, "%s", plan->op[i].because);
+	return 0;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* The new root while it is being built: finding places in it, and making them. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+
+struct tree {
+	int root;	    /* the new root, a mount */
+	bool make_anywhere; /* mountpoints may be made in directories of the host too */
+	dev_t own[32];	    /* file systems in which they may be made */
+	size_t own_count;
+};
+
+/* Let things be made in the file system that `fd` is in. */
+void tree_own(struct tree *tree, int fd);
+
+/* An O_PATH descriptor of `path` inside the new root, made when it is missing: a directory if
+ * `directory`, else an empty file; its parents as directories. -1 with a sentence. */
+int tree_target(struct tree *tree, const char *path, bool directory, struct err *e);
+
+/* An O_PATH descriptor of the directory that `path` is in, made when missing, and the last component
+ * of the path. -1 with a sentence; also when nothing may be made there. */
+int tree_parent(struct tree *tree, const char *path, const char **ret_name, struct err *e);
+
+/* Make a directory with exactly these permissions; an existing one stays as it is. */
+int tree_directory(struct tree *tree, const char *path, mode_t perms, struct err *e);

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* What run, plan and prompt have in common: from the command line to a plan. */
+#pragma once
+
+#include "cli/options.h"
+#include "policy/compile.h"
+
+struct request {
+	struct host host;
+	struct policy policy;
+	struct agents agents;
+	struct plan plan;
+	struct strings notes;
+	char *const *command;
+};
+
+/* Read the host, the layers and the agents. Without a command, `fallback` is it (NULL: an error). */
+int request_read(struct options *options, char *const *fallback, struct request *ret_request,
+	struct err *e);
+
+/* Compile and check. `home_source` is the host's directory for $HOME; NULL: a placeholder, for
+ * showing. */
+int request_compile(struct request *request, const char *home_source, struct err *e);
+
+void request_free(struct request *request);
+
+#define AUTO_REQUEST __attribute__((cleanup(request_free))) struct request

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "base/text.h"
+#include "cli/request.h"
+#include "cli/verbs.h"
+
+/* "0.N" */
+static int bwrap_minor(const char *version, unsigned *ret_minor, struct err *e)
+{
+	uint64_t minor;
+	if (!version)
+		version = "0.11";
+	if (strncmp(version, "0.", 2) != 0 ||
+		number_parse(version + 2, "the version", 1, 99, &minor, e) < 0)
+		return err_set(e, 0, "'%s' is not a version of bubblewrap; write for example 0.8",
+			version);
+	*ret_minor = (unsigned)minor;
+	return 0;
+}
+
+static int plan_format(const struct options *options, const struct plan *plan, struct text *out,
+	struct err *e)
+{
+	const char *format = options_flag(options, "format");
+	unsigned minor;
+	if (!format || strcmp(format, "text") == 0) {
+		plan_show_text(plan, out);
+		return 0;
+	}
+	if (strcmp(format, "json") == 0) {
+		plan_show_json(plan, out);
+		return 0;
+	}
+	if (strcmp(format, "bwrap") != 0)
+		return err_set(e, 0, "--format is text, json or bwrap, not '%s'", format);
+	if (bwrap_minor(options_flag(options, "bwrap-version"), &minor, e) < 0)
+		return -1;
+	return plan_show_bwrap(plan, minor, true, out, e);
+}
+
+int verb_plan(struct options *options, int *ret_code, struct err *e)
+{
+	AUTO_REQUEST request;
+	AUTO_TEXT out = { 0 };
+	(void)ret_code;
+	if (request_read(options, NULL, &request, e) < 0 ||
+		request_compile(&request, NULL, e) < 0 ||
+		plan_format(options, &request.plan, &out, e) < 0)
+		return -1;
+	for (size_t i = 0; i < request.notes.count; i++)
+		notice("%s", request.notes.item[i]);
+	if (fputs(out.data, stdout) < 0 || fflush(stdout) != 0)
+		return err_set(e, 0, "cannot write the plan");
+	return 0;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/fd.h"
+#include "base/memory.h"
+#include "base/path.h"
+#include "base/text.h"
+#include "formats/git_config.h"
+#include "policy/compile_parts.h"
+#include "policy/mirror.h"
+
+/* The skeleton (or the kept home) is a directory of hutch's own on the host, so that mountpoints may
+ * be made in it; what programs scatter goes to memory and is gone at the end. */
+static void add_home(struct parts *parts)
+{
+	static const char *const scattered[] = { ".cache", ".config", ".local" };
+	const char *because = policy_origin(parts->policy, KEY_HOME);
+	struct op *home = plan_add(parts->plan, OP_BIND, because);
+	home->source = plan_text(parts->plan, "%s", parts->in->home_source);
+	home->target = plan_text(parts->plan, "%s", parts->host->home);
+	home->flags = BIND_SCRATCH;
+	if (policy_word(parts->policy, KEY_HOME) == WORD_HOME_KEPT)
+		return;
+	for (size_t i = 0; i < sizeof scattered / sizeof scattered[0]; i++) {
+		AUTO_FREE char *path = path_join(parts->host->home, scattered[i]);
+		add_tmpfs(parts, path, 0700, 10, because);
+	}
+}
+
+/* The state directories are the real ones. Files that are replaced by rename are not mounted: they
+ * are copied into the home before the run and merged back after it. */
+static void add_state(struct parts *parts, const struct agent *agent)
+{
+	const char *because = plan_text(parts->plan, "agent %s", agent->name);
+	for (const char *const *path = agent->state; path && *path; path++) {
+		AUTO_FREE char *full = host_expand(parts->host, *path);
+		if (parts->in->agents->found && !host_has(full))
+			continue;
+		if (!plan_find_target(parts->plan, full))
+			add_bind(parts, full, 0, because);
+	}
+	for (const char *const *path = agent->read_only; path && *path; path++) {
+		AUTO_FREE char *full = host_expand(parts->host, *path);
+		if (host_has(full) && !plan_find_target(parts->plan, full))
+			add_bind(parts, full, BIND_READ_ONLY, because);
+	}
+}
+
+/* Commits made inside carry the user's name. Nothing else of git's configuration is passed: it names
+ * helpers, hooks and credentials of the host. */
+static char *git_identity(const struct host *host)
+{
+	static const char *const files[] = { "~/.gitconfig", "~/.config/git/config" };
+	static const char *const names[] = { "email", "name" };
+	struct text section = { 0 };
+	for (size_t n = 0; n < 2; n++) {
+		for (size_t i = 0; i < 2; i++) {
+			AUTO_FREE char *path = host_expand(host, files[i]);
+			AUTO_FREE char *data = NULL;
+			if (file_read_at(AT_FDCWD, path, 1u << 20, &data, NULL, NULL) < 0)
+				continue;
+			AUTO_FREE char *value = git_config_value(data, "user", names[n]);
+			AUTO_FREE char *quoted = value ? git_config_quote(value) : NULL;
+			if (!quoted)
+				continue;
+			text_format(&section, "\t%s = %s\n", names[n], quoted);
+			break;
+		}
+	}
+	return section.length ? text_take(&section) : NULL;
+}
+
+static void add_git_identity(struct parts *parts)
+{
+	AUTO_FREE char *section = git_identity(parts->host);
+	AUTO_FREE char *there = path_join(parts->in->home_source, ".config/git/config");
+	struct stat info;
+	bool kept = policy_word(parts->policy, KEY_HOME) == WORD_HOME_KEPT;
+	if (!section || (kept && lstat(there, &info) == 0))
+		return;
+	struct op *op = plan_add(parts->plan, OP_FILE, "the user's name for git");
+	op->target = plan_text(parts->plan, "%s/.config/git/config", parts->host->home);
+	op->value = plan_text(parts->plan, "[user]\n%s", section);
+	op->perms = 0644;
+}
+
+int compile_home(struct parts *parts, struct err *e)
+{
+	(void)e;
+	add_home(parts);
+	add_git_identity(parts);
+	for (size_t i = 0; i < parts->in->agents->count; i++)
+		add_state(parts, parts->in->agents->agent[i]);
+	return 0;
+}
+
+static void path_add(struct parts *parts, const char *program)
+{
+	AUTO_FREE char *directory = path_parent(program);
+	if (!strings_has(&parts->path, directory))
+		strings_add(&parts->path, directory);
+}
+
+/* Make the program that `command` names visible where the host has it. */
+static int add_program(struct parts *parts, const char *command, const char *const *install,
+	const char *because, struct err *e)
+{
+	struct program_request request = {
+		.command = command,
+		.path = host_variable(parts->host, "PATH"),
+		.home = parts->host->home,
+		.workspace = parts->host->directory,
+		.install = install,
+		.visible = mirror_shows,
+		.writable = mirror_writes,
+		.data = parts->plan,
+	};
+	struct program program = { 0 };
+	if (program_find(&request, &program, e) < 0)
+		return -1;
+	for (size_t i = 0; i < program.read_only.count; i++)
+		add_bind(parts, program.read_only.item[i], BIND_READ_ONLY, because);
+	for (size_t i = 0; i < program.link_count; i++) {
+		struct op *op = plan_add(parts->plan, OP_SYMLINK, because);
+		op->target = plan_text(parts->plan, "%s", program.link[i].path);
+		op->value = plan_text(parts->plan, "%s", program.link[i].text);
+	}
+	for (size_t i = 0; i < program.notes.count; i++)
+		strings_add(parts->notes, program.notes.item[i]);
+	if (program.path && !strchr(command, '/'))
+		path_add(parts, program.path);
+	program_free(&program);
+	return 0;
+}
+
+int compile_programs(struct parts *parts, struct err *e)
+{
+	const struct agents *agents = parts->in->agents;
+	const char *const *install = agents->command ? agents->command->install : NULL;
+	if (add_program(parts, parts->in->command[0], install, "the command's own program", e) < 0)
+		return -1;
+	for (size_t i = 0; i < agents->count; i++) {
+		const struct agent *agent = agents->agent[i];
+		if (agent == agents->command || !agent->commands)
+			continue;
+		const char *because = plan_text(parts->plan, "agent %s", agent->name);
+		if (add_program(parts, agent->commands[0], agent->install, because, e) < 0)
+			return -1;
+	}
+	return 0;
+}

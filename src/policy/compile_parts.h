@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of compiling, each in a file of its own, in the order in which they add to the plan. */
+#pragma once
+
+#include "policy/compile.h"
+#include "policy/program.h"
+
+/* What the parts share while one plan is made. */
+struct parts {
+	const struct compile *in;
+	const struct policy *policy;
+	const struct host *host;
+	struct plan *plan;
+	struct strings *notes;
+	struct strings path; /* directories to add to PATH, for programs found elsewhere */
+	uint64_t memory;     /* of this machine, bytes */
+	char *const *command; /* what is run in the end */
+};
+
+/* compile_system.c: the host's programs and settings, /proc, /dev, temporary directories */
+int compile_system(struct parts *parts, struct err *e);
+/* compile_tools.c: nix, direnv, and the command line that enters them */
+int compile_tools(struct parts *parts, struct err *e);
+/* compile_home.c: $HOME, the state of agents, their programs */
+int compile_home(struct parts *parts, struct err *e);
+int compile_programs(struct parts *parts, struct err *e);
+/* compile_workspace.c: the current directory, and what the user adds or hides */
+int compile_workspace(struct parts *parts, struct err *e);
+int compile_binds(struct parts *parts, bool outer, struct err *e);
+void compile_last(struct parts *parts);
+/* guidance.c: the text for the agent inside */
+void add_guidance(struct parts *parts);
+/* compile_environment.c */
+int compile_environment(struct parts *parts, struct err *e);
+
+/* A tmpfs that may hold 1/`share` of this machine's memory. */
+void add_tmpfs(struct parts *parts, const char *target, mode_t perms, unsigned share,
+	const char *because);
+/* A bind of the same path inside and outside. */
+struct op *add_bind(struct parts *parts, const char *path, unsigned flags, const char *because);
+/* Is there anything at `path` on the host? (follows links) */
+bool host_has(const char *path);

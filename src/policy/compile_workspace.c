@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/memory.h"
+#include "base/path.h"
+#include "policy/compile_parts.h"
+#include "policy/expand.h"
+#include "policy/ground.h"
+
+static int workspace_check(const struct parts *parts, struct err *e)
+{
+	const char *directory = parts->host->directory, *home = parts->host->home;
+	if (!path_is_within(home, directory))
+		return ground_check(parts->host, directory, e);
+	const char *what = strcmp(directory, "/") == 0 ? "the whole file system"
+		: strcmp(directory, home) == 0	       ? "your whole home directory"
+						       : "a directory that holds your home";
+	err_set(e, 0, "%s is %s, and the workspace would be all of it", directory, what);
+	return err_hint(e, "cd into a project directory below it (mkdir one) and run hutch there");
+}
+
+int compile_workspace(struct parts *parts, struct err *e)
+{
+	if (workspace_check(parts, e) < 0)
+		return -1;
+	struct op *op = plan_add(parts->plan, OP_BIND_FD, policy_origin(parts->policy, KEY_WORKSPACE));
+	op->source = op->target = plan_text(parts->plan, "%s", parts->host->directory);
+	op->fd = parts->host->directory_fd;
+	return 0;
+}
+
+/* "PATH" or "SOURCE:TARGET"; layers.c made them absolute. */
+static int add_extra(struct parts *parts, const struct item *item, unsigned flags, bool outer,
+	struct err *e)
+{
+	AUTO_FREE char *source_text = NULL;
+	AUTO_FREE char *target_text = NULL;
+	bind_split(item->text, &source_text, &target_text);
+	AUTO_FREE char *source = path_absolute(parts->host->directory, source_text);
+	AUTO_FREE char *target = path_absolute(parts->host->directory, target_text);
+	bool holds = path_is_within(parts->host->home, target) ||
+		path_is_within(parts->host->directory, target);
+	if (holds != outer)
+		return 0;
+	if (!(flags & BIND_READ_ONLY) && ground_check(parts->host, source, e) < 0)
+		return err_prefix(e, "%s", item->origin);
+	struct stat info;
+	if (stat(source, &info) < 0) {
+		err_set(e, errno, "%s: cannot mount %s", item->origin, source);
+		return errno == ENOENT ? err_hint(e, "create it, or leave it out") : -1;
+	}
+	if (strcmp(target, "/") == 0)
+		return err_set(e, 0, "%s: '%s' would be mounted over the whole sandbox", item->origin,
+			item->text);
+	struct op *op = add_bind(parts, source, flags, item->origin);
+	op->target = plan_text(parts->plan, "%s", target);
+	return 0;
+}
+
+/* What holds the home or the workspace comes before them (`outer`), everything else after. */
+int compile_binds(struct parts *parts, bool outer, struct err *e)
+{
+	static const struct {
+		enum key key;
+		unsigned flags;
+	} kinds[] = { { KEY_BIND, 0 }, { KEY_BIND_RO, BIND_READ_ONLY } };
+	for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+		const struct setting *setting = &parts->policy->setting[kinds[k].key];
+		for (size_t i = 0; i < setting->count; i++)
+			if (add_extra(parts, &setting->item[i], kinds[k].flags, outer, e) < 0)
+				return -1;
+	}
+	return 0;
+}
+
+static void add_masks(struct parts *parts)
+{
+	const struct setting *masks = &parts->policy->setting[KEY_MASK];
+	for (size_t i = 0; i < masks->count; i++) {
+		AUTO_FREE char *text = host_expand(parts->host, masks->item[i].text);
+		AUTO_FREE char *target = path_absolute(parts->host->directory, text);
+		plan_add(parts->plan, OP_MASK, masks->item[i].origin)->target =
+			plan_text(parts->plan, "%s", target);
+	}
+}
+
+void compile_last(struct parts *parts)
+{
+	add_masks(parts);
+	if (parts->host->program) {
+		struct op *op = add_bind(parts, parts->host->program, BIND_READ_ONLY, "built-in");
+		op->target = "/run/hutch/bin/hutch";
+	}
+	add_guidance(parts);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* The text that tells an agent where it is. It is made from the plan, so that it cannot say what is
+ * not so, and lies inside at /run/hutch/prompt, where `hutch prompt` finds it. */
+#include <string.h>
+
+#include "base/number.h"
+#include "base/text.h"
+#include "policy/compile_parts.h"
+
+static bool is_mount(const struct op *op)
+{
+	return op->kind == OP_BIND || op->kind == OP_BIND_FD;
+}
+
+static bool is_agent_state(const struct op *op)
+{
+	return op->kind == OP_BIND && !(op->flags & BIND_READ_ONLY) &&
+		strncmp(op->because, "agent ", 6) == 0;
+}
+
+static void writable_show(const struct parts *parts, struct text *out)
+{
+	const struct plan *plan = parts->plan;
+	text_format(out, "You can write to:\n- %s (the project; changes are real and kept)\n",
+		parts->host->directory);
+	for (size_t i = 0; i < plan->count; i++)
+		if (is_agent_state(&plan->op[i]))
+			text_format(out, "- %s (your own state, kept)\n", plan->op[i].target);
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct op *op = &plan->op[i];
+		if (is_mount(op) && !(op->flags & (BIND_READ_ONLY | BIND_SCRATCH)) &&
+			!is_agent_state(op) && strcmp(op->target, parts->host->directory) != 0)
+			text_format(out, "- %s (asked for by %s, kept)\n", op->target, op->because);
+	}
+	bool kept = policy_word(parts->policy, KEY_HOME) == WORD_HOME_KEPT;
+	text_format(out, "- %s (a home of this sandbox%s)\n", parts->host->home,
+		kept ? ", kept for the next run" : ", thrown away at the end");
+	for (size_t i = 0; i < plan->count; i++)
+		if (plan->op[i].kind == OP_TMPFS && strcmp(plan->op[i].target, "/") != 0)
+			text_format(out, "- %s (memory, at most %s, gone at the end)\n",
+				plan->op[i].target, size_show(plan->op[i].size).text);
+}
+
+static void tools_show(const struct parts *parts, struct text *out)
+{
+	text_add(out, "\nPrograms: the host's /usr is here, read-only; there is no root, no sudo, and "
+		      "system packages cannot be installed.\n");
+	if (plan_find_target(parts->plan, "/nix/store") == NULL)
+		return;
+	text_add(out, "Nix is here: `nix shell nixpkgs#NAME` tries a tool; to keep it, add it to the "
+		      "devShell in flake.nix and run `nix develop`.\n"
+		      "With an .envrc that says `use flake`, `direnv reload` takes the change over, "
+		      "once the user has allowed it on the host with `direnv allow`.\n");
+}
+
+void add_guidance(struct parts *parts)
+{
+	AUTO_TEXT text = { 0 };
+	struct text *out = &text;
+	text_add(out, "You run in a sandbox made by hutch. It holds the project and your own state; "
+		      "the user's other files, keys and processes are not here, so do not look for "
+		      "them or work around their absence: say what you need instead.\n\n");
+	writable_show(parts, out);
+	text_add(out, "Everything else is read-only or absent.\n\nNetwork: ");
+	text_add(out, policy_word(parts->policy, KEY_NETWORK) == WORD_NETWORK_HOST
+			? "the same as the user's machine, local services included.\n"
+			: "none but the sandbox's own loopback device.\n");
+	tools_show(parts, out);
+	text_add(out, "\nGit: commits work and carry the user's name; there are no credentials, so the "
+		      "user pushes from outside.\n"
+		      "No agent of SSH or GPG, no desktop, no Docker can be reached.\n"
+		      "`hutch prompt` prints this text again.\n");
+	struct op *op = plan_add(parts->plan, OP_FILE, "built-in");
+	op->target = GUIDANCE_PATH;
+	op->value = plan_text(parts->plan, "%s", text.data);
+	op->perms = 0444;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#include "supervisor/home.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/memory.h"
+#include "base/path.h"
+#include "store/state.h"
+#include "supervisor/seed.h"
+
+/* mkdir -p, private. Fails when something else than a directory is there. */
+static int directory_ensure(const char *path, struct err *e)
+{
+	struct stat info;
+	if (stat(path, &info) == 0) {
+		if (S_ISDIR(info.st_mode))
+			return 0;
+		err_set(e, 0, "%s should be a directory and is not", path);
+		return err_hint(e, "move it away, or run with --agent none");
+	}
+	if (errno == ENOENT && mkdir(path, 0700) == 0)
+		return 0;
+	if (errno != ENOENT)
+		return err_set(e, errno, "cannot make the state directory %s", path);
+	AUTO_FREE char *parent = path_parent(path);
+	if (strcmp(parent, path) == 0 || directory_ensure(parent, e) < 0)
+		return -1;
+	if (mkdir(path, 0700) < 0 && errno != EEXIST)
+		return err_set(e, errno, "cannot make the state directory %s", path);
+	return 0;
+}
+
+static int state_prepare(const struct agent *agent, bool create, const struct host *host,
+	struct session *session, struct err *e)
+{
+	for (const char *const *path = create ? agent->state : NULL; path && *path; path++) {
+		AUTO_FREE char *full = host_expand(host, *path);
+		if (directory_ensure(full, e) < 0)
+			return err_prefix(e, "agent %s", agent->name);
+	}
+	for (const struct agent_file *file = agent->files; file && file->path; file++) {
+		AUTO_FREE char *full = host_expand(host, file->path);
+		if (!path_is_within(full, host->home))
+			return err_set(e, 0, "agent %s: %s is not below the home", agent->name, full);
+		const char *below = full + strlen(host->home) + 1;
+		const char *initial = create ? file->initial : NULL;
+		if (state_add(session, full, below, initial, file->merge, e) < 0)
+			return err_prefix(e, "agent %s", agent->name);
+	}
+	return 0;
+}
+
+/* A home that lasts: <state>/homes/NAME, seeded when it is new. */
+static int kept_prepare(const struct policy *policy, const struct host *host, char **ret_source,
+	struct err *e)
+{
+	const char *name = policy_value(policy, KEY_HOME);
+	if (!name)
+		name = "default";
+	if (strchr(name, '/') || name[0] == '.')
+		return err_set(e, 0, "'%s' cannot be the name of a home", name);
+	AUTO_FREE char *path = memory_format("%s/homes/%s", host->state, name);
+	if (directory_ensure(path, e) < 0 || seed_home(path, e) < 0)
+		return -1;
+	*ret_source = take_pointer(path);
+	return 0;
+}
+
+int home_prepare(const struct policy *policy, const struct host *host, const struct agents *agents,
+	struct home *ret_home, struct strings *ret_notes, struct err *e)
+{
+	*ret_home = (struct home){ 0 };
+	if (session_sweep(ret_notes, NULL, e) < 0 || session_create(&ret_home->session, e) < 0)
+		return -1;
+	int result = 0;
+	if (policy_word(policy, KEY_HOME) == WORD_HOME_KEPT)
+		result = kept_prepare(policy, host, &ret_home->source, e);
+	else
+		ret_home->source = memory_string(ret_home->session.home);
+	for (size_t i = 0; result == 0 && i < agents->count; i++)
+		result = state_prepare(
+			agents->agent[i], !agents->found, host, &ret_home->session, e);
+	if (result < 0)
+		home_finish(ret_home, ret_notes, NULL);
+	return result;
+}
+
+int home_finish(struct home *home, struct strings *ret_notes, struct err *e)
+{
+	free(home->source);
+	home->source = NULL;
+	return session_end(&home->session, ret_notes, e);
+}

@@ -21,7 +21,7 @@ static inline void memory_free_indirect(void *pointer)
 }
 
 /* Freed when the variable goes out of scope. */
-#define AUTO_FREE __attribute__((cleanup(memory_free_indirect)))
+#define AUTO_FREE __attribute__((cleanup(memory_free_indirect), unused))
 
 /* Hand the pointer on: the variable that owned it becomes NULL. */
 #define take_pointer(variable)                                                                     \

@@ -9,7 +9,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -22,7 +21,6 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
-#include "base/memory.h"
 #include "engines/probe_reason.h"
 #include "kernel/cgroup.h"
 #include "kernel/landlock.h"
@@ -153,32 +151,33 @@ static int try_mounts(const void *data, struct err *e)
 	return 0;
 }
 
+static void first_child(int pipe, int (*act)(struct err *e))
+{
+	struct err e = { 0 };
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	int result = act(&e);
+	if (result < 0)
+		fd_write_all(pipe, &e, sizeof e);
+	_exit(result < 0);
+}
+
 /* The process that unshares stays outside; its first child is the namespace's pid 1. */
 static int in_new_process(int (*act)(struct err *e), struct err *e)
 {
-	int status;
-	struct err *shared = e;
 	int ends[2];
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return err_set(e, errno, "cannot make a pipe");
+	AUTO_CLOSE int ours = ends[0];
+	AUTO_CLOSE int theirs = ends[1];
 	pid_t child = fork();
 	if (child < 0) {
 		err_set(e, errno, "cannot start a process in a process namespace");
 		return reason_user_namespace(e);
 	}
-	if (child == 0) {
-		struct err inner = { 0 };
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (act(&inner) == 0)
-			_exit(0);
-		fd_write_all(ends[1], &inner, sizeof inner);
-		_exit(1);
-	}
-	close(ends[1]);
-	ssize_t got = read(ends[0], shared, sizeof *shared);
-	waitpid(child, &status, 0);
-	close(ends[0]);
-	return got == 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -1;
+	if (child == 0)
+		first_child(theirs, act);
+	fd_close(&theirs);
+	return child_wait(ours, child, e);
 }
 
 static int is_first(struct err *e)
@@ -379,31 +378,44 @@ int probe_seccomp(struct err *e)
 
 /* --- limits ---------------------------------------------------------------------------------- */
 
+static void wait_for_kill(void)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;)
+		pause();
+}
+
+/* How many of `most` children can be started; none of them is left. */
+static int children_possible(int most)
+{
+	pid_t child[8];
+	int count = 0;
+	while (count < most && (child[count] = fork()) >= 0) {
+		if (child[count] == 0)
+			wait_for_kill();
+		count++;
+	}
+	for (int i = 0; i < count; i++) {
+		kill(child[i], SIGKILL);
+		waitpid(child[i], NULL, 0);
+	}
+	return count;
+}
+
 /* Two may exist: this process and one more. */
 static int try_task_limit(const void *data, struct err *e)
 {
 	const struct rlimit two = { 2, 2 };
-	int started = 0;
 	(void)data;
 	if (enter(0, e) < 0)
 		return -1;
 	if (setrlimit(RLIMIT_NPROC, &two) < 0)
 		return err_set(e, errno, "cannot set RLIMIT_NPROC");
-	for (int i = 0; i < 3; i++) {
-		pid_t child = fork();
-		if (child == 0) {
-			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			pause();
-			_exit(0);
-		}
-		if (child > 0 && ++started > 1)
-			break;
-	}
-	/* They go with this process. */
-	if (started == 1)
+	int possible = children_possible(3);
+	if (possible == 1)
 		return 0;
-	return err_set(e, 0, started ? "the kernel does not count the tasks of this user"
-				     : "the kernel counts the user's tasks outside of the sandbox too");
+	return err_set(e, 0, possible ? "the kernel does not count the tasks of this user"
+				      : "the kernel counts the user's tasks outside too");
 }
 
 int probe_task_limit(struct err *e)
@@ -416,7 +428,7 @@ int probe_cgroup(bool memory, int *ret_version, struct err *e)
 	struct cgroup group;
 	if (cgroup_make(memory ? CGROUP_MEMORY : CGROUP_PIDS, &group, e) < 0)
 		return -1;
-	int result = cgroup_limit(&group, UINT64_C(1) << 30, e);
+	int result = cgroup_limit(&group, memory ? UINT64_C(1) << 30 : 1000, e);
 	*ret_version = group.version;
 	cgroup_close(&group);
 	return result;
@@ -451,10 +463,11 @@ static bool box_listen(const struct box *box, int *ret_code, int *ret_result, st
 int probe_plan(const struct engine *engine, const struct plan *plan, uint64_t most, int *ret_code,
 	struct err *e)
 {
-	const struct start start = { .timeout_ms = most };
+	struct start start = { .timeout_ms = most, .keep = -1 };
 	uint64_t deadline = clock_milliseconds() + most;
 	struct box box;
 	int result = -1;
+	sigprocmask(SIG_BLOCK, NULL, &start.blocked);
 	if (engine->start(plan, &start, &box, e) < 0)
 		return -1;
 	for (;;) {

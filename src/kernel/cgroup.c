@@ -18,6 +18,8 @@
 #define CGROUP_V1_MAGIC 0x27e0eb
 #define CGROUP_V2_MAGIC 0x63677270
 
+enum { TASKS_MOST = 1 << 22 }; /* PID_MAX_LIMIT: more is refused as a limit */
+
 /* Files by interface; NULL ends a list. A file that is missing is passed over unless it is first. */
 static const struct controller {
 	const char *name;
@@ -282,6 +284,8 @@ int cgroup_limit(const struct cgroup *group, uint64_t most, struct err *e)
 	const struct controller *controller = &controllers[group->controller];
 	int interface = group->version - 1;
 	char number[24];
+	if (group->controller == CGROUP_PIDS && most > TASKS_MOST)
+		most = TASKS_MOST;
 	snprintf(number, sizeof number, "%" PRIu64, most);
 	if (file_poke_at(group->directory, controller->limit[interface], number) < 0)
 		return err_set(e, errno, "cannot set %s of the control group to %s",

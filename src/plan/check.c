@@ -100,10 +100,11 @@ static bool name_is_good(const struct op *op)
 
 static int check_fields(const struct plan *plan, struct err *e)
 {
-	for (const struct op *op = plan->op, *end = op + plan->count; op < end; op++) {
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct op *op = &plan->op[i];
 		if ((unsigned)op->kind >= OP_COUNT)
-			return err_set(e, 0, "operation %zu is of no known kind (rule 6 of plans)",
-				(size_t)(op - plan->op));
+			return err_set(
+				e, 0, "operation %zu is of no known kind (rule 6 of plans)", i);
 		unsigned used = op_info[op->kind].fields, filled = fields_filled(op);
 		if (!op->because || !*op->because)
 			return broken(e, 6, op, "does not say why it is there");
@@ -142,14 +143,15 @@ static bool is_relative(const char *path)
 
 static int check_paths(const struct plan *plan, struct err *e)
 {
-	for (const struct op *op = plan->op, *end = op + plan->count; op < end; op++) {
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct op *op = &plan->op[i];
 		if (op->target && !path_is_normal(op->target))
 			return broken(
 				e, 2, op, "has a target that is not an absolute, normal path");
 		bool relative =
 			is_relative(op->source) || is_relative(op->upper) || is_relative(op->work);
-		for (size_t i = 0; op->layers && op->layers[i]; i++)
-			relative |= is_relative(op->layers[i]);
+		for (size_t j = 0; op->layers && op->layers[j]; j++)
+			relative |= is_relative(op->layers[j]);
 		if (relative)
 			return broken(e, 2, op, "has a source that is not an absolute path");
 	}
@@ -237,15 +239,15 @@ static int check_covering(const struct plan *plan, struct err *e)
 		return 0;
 	struct above_table table;
 	above_start(&table, plan);
-	AUTO_FREE void *slots = table.slot;
-	for (size_t i = 0; i < plan->count; i++) {
+	int result = 0;
+	for (size_t i = 0; i < plan->count && result == 0; i++) {
 		const struct op *op = &plan->op[i];
-		if (check_covered(&table, op, e) < 0)
-			return -1;
+		result = check_covered(&table, op, e);
 		if (op_effect(op->kind) != EFFECT_NONE)
 			above_note(&table, op);
 	}
-	return 0;
+	free(table.slot);
+	return result;
 }
 
 /* --- 4, 7, 8 --------------------------------------------------------------------------------- */
@@ -261,7 +263,8 @@ static int check_seccomp_last(const struct plan *plan, struct err *e)
 static int check_environment(const struct plan *plan, struct err *e)
 {
 	bool cleared = false, changed = false;
-	for (const struct op *op = plan->op, *end = op + plan->count; op < end; op++) {
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct op *op = &plan->op[i];
 		if (op->kind == OP_ENV_CLEAR && changed && !plan->faithful)
 			return broken(e, 7, op, "would drop what was set before it");
 		if (op->kind == OP_ENV_KEEP && !cleared)
@@ -275,7 +278,8 @@ static int check_environment(const struct plan *plan, struct err *e)
 static int check_privileges(const struct plan *plan, struct err *e)
 {
 	bool given_up = false;
-	for (const struct op *op = plan->op, *end = op + plan->count; op < end; op++) {
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct op *op = &plan->op[i];
 		given_up |= op->kind == OP_NO_NEW_PRIVILEGES;
 		if (!given_up && (op->kind == OP_LANDLOCK || op->kind == OP_SECCOMP))
 			return broken(e, 8, op, "comes without no_new_privileges before it");
@@ -307,7 +311,8 @@ static const char *namespace_needed(enum op_kind kind)
 static int check_namespaces(const struct plan *plan, struct err *e)
 {
 	unsigned unshared = 0;
-	for (const struct op *op = plan->op, *end = op + plan->count; op < end; op++) {
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct op *op = &plan->op[i];
 		if (op->kind != OP_NAMESPACE)
 			continue;
 		unsigned bit = namespace_bit(op->name);
@@ -317,7 +322,8 @@ static int check_namespaces(const struct plan *plan, struct err *e)
 			return broken(e, 9, op, "is there twice");
 		unshared |= bit;
 	}
-	for (const struct op *op = plan->op, *end = op + plan->count; op < end; op++) {
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct op *op = &plan->op[i];
 		const char *needed = namespace_needed(op->kind);
 		if (needed && !(unshared & namespace_bit(needed)))
 			return err_set(e, 0,
@@ -391,7 +397,8 @@ static bool stands_once(enum op_kind kind)
 static int check_single(const struct plan *plan, struct err *e)
 {
 	bool seen[OP_COUNT] = { false };
-	for (const struct op *op = plan->op, *end = op + plan->count; op < end; op++) {
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct op *op = &plan->op[i];
 		if (seen[op->kind] && stands_once(op->kind))
 			return broken(e, 11, op, "is there twice");
 		seen[op->kind] = true;

@@ -314,7 +314,6 @@ static void show_command(const struct plan *plan, struct text *out)
 void plan_show_text(const struct plan *plan, struct text *out)
 {
 	struct rows rows = { .row = memory_alloc(plan->count, sizeof *rows.row) };
-	AUTO_FREE void *owned = rows.row;
 	show_command(plan, out);
 	for (size_t i = 0; i < plan->count; i++) {
 		enum phase phase = op_info[plan->op[i].kind].phase;
@@ -325,4 +324,5 @@ void plan_show_text(const struct plan *plan, struct text *out)
 		rows_add(&rows, &plan->op[i]);
 	}
 	rows_print(&rows, out);
+	free(rows.row);
 }

@@ -381,7 +381,10 @@ static ssize_t file_read(void *data, uint64_t offset, void *buffer, size_t lengt
 /* What the file itself says it needs. One that is visible already and no script needs nothing. */
 static void look_inside(struct search *search, const char *path, const char *real)
 {
-	AUTO_CLOSE int fd = open(real, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat status;
+	if (lstat(real, &status) < 0 || !S_ISREG(status.st_mode)) /* opening a device acts */
+		return;
+	AUTO_CLOSE int fd = open(real, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
 	char magic[2];
 	if (fd < 0 || pread(fd, magic, sizeof magic, 0) != sizeof magic)
 		return;
@@ -409,7 +412,10 @@ static void file_follow(struct search *search, const char *path)
 		return;
 	}
 	show_package(search, real);
-	search->tainted = search->tainted || is_writable(search, real);
+	if (!is_shown(search, real))
+		return;
+	/* Whoever named it: what an installed program asks for is its own affair. */
+	search->tainted = is_writable(search, real);
 	look_inside(search, path, real);
 }
 

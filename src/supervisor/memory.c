@@ -216,22 +216,29 @@ static uint64_t process_swapped(pid_t pid)
 	return line ? strtoull(line + 8, NULL, 10) << 10 : 0;
 }
 
-/* Everything in the box descends from init: orphans become its children. */
-static uint64_t box_memory(pid_t init)
+/* Everything in the box descends from init: orphans become its children. -1 when init, which is there
+ * until the supervisor has waited for it, is not shown. */
+static int box_memory(pid_t init, uint64_t *ret_sum)
 {
 	struct sysinfo info;
 	bool swap = sysinfo(&info) < 0 || info.totalswap > 0;
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-	uint64_t sum = 0;
+	char name[40], ignored[128];
 	struct pids pids = { 0 };
+	*ret_sum = 0;
+	snprintf(name, sizeof name, "/proc/%d/statm", init);
+	if (proc_read(AT_FDCWD, name, ignored, sizeof ignored) < 0)
+		return -1;
 	pids_add(&pids, init);
+	int result = 0;
 	for (size_t i = 0; i < pids.count; i++) {
-		sum += process_memory(pids.pid[i], page);
-		sum += swap ? process_swapped(pids.pid[i]) : 0;
-		children_add(pids.pid[i], &pids);
+		*ret_sum += process_memory(pids.pid[i], page);
+		*ret_sum += swap ? process_swapped(pids.pid[i]) : 0;
+		int shown = children_add(pids.pid[i], &pids);
+		result = i == 0 ? shown : result;
 	}
 	free(pids.pid);
-	return sum;
+	return result;
 }
 
 /* --- the life of a box ----------------------------------------------------------------------- */
@@ -247,7 +254,6 @@ static int scope_attach(struct limits *limits, pid_t init, struct err *e)
 
 int limits_attach(struct limits *limits, pid_t init, struct err *e)
 {
-	struct pids children = { 0 };
 	limits->init = init;
 	if (limits->tasks_group.directory >= 0 && cgroup_enter(&limits->tasks_group, init, e) < 0)
 		return -1;
@@ -255,13 +261,6 @@ int limits_attach(struct limits *limits, pid_t init, struct err *e)
 		return -1;
 	if (limits->scope && scope_attach(limits, init, e) < 0)
 		return -1;
-	if (!limits->sampled)
-		return 0;
-	int readable = children_add(init, &children);
-	free(children.pid);
-	if (readable < 0)
-		return err_set(e, errno, "memory cannot be limited: /proc does not show the sandbox's "
-					 "processes (is it mounted with hidepid?)");
 	return 0;
 }
 
@@ -278,15 +277,16 @@ uint64_t limits_interval(const struct limits *limits)
 bool limits_tick(struct limits *limits)
 {
 	if (limits->sampled && limits->init > 0) {
-		uint64_t start = clock_milliseconds();
-		limits->exceeded |= box_memory(limits->init) > limits->memory;
+		uint64_t start = clock_milliseconds(), used;
+		limits->blind |= box_memory(limits->init, &used) < 0;
+		limits->exceeded |= used > limits->memory;
 		limits->cost = clock_milliseconds() - start;
 	} else if (limits->memory) {
 		/* The kernel picks one process of a group; a box that lost one is not what was
 		 * started any more. */
 		limits->exceeded |= cgroup_kills(&limits->memory_group) > 0;
 	}
-	return limits->exceeded;
+	return limits->exceeded || limits->blind;
 }
 
 bool limits_finish(struct limits *limits, struct err *ret_e)
@@ -295,10 +295,15 @@ bool limits_finish(struct limits *limits, struct err *ret_e)
 		limits_tick(limits);
 	cgroup_close(&limits->tasks_group);
 	cgroup_close(&limits->memory_group);
-	if (!limits->exceeded || !ret_e)
-		return limits->exceeded;
-	err_set(ret_e, 0, "the sandbox was ended: it used more memory than its limit of %s",
-		size_show(limits->memory).text);
+	bool ended = limits->exceeded || limits->blind;
+	if (!ended || !ret_e)
+		return ended;
+	if (limits->exceeded)
+		err_set(ret_e, 0, "the sandbox was ended: it used more memory than its limit of %s",
+			size_show(limits->memory).text);
+	else
+		err_set(ret_e, 0, "the sandbox was ended: /proc does not show its processes, so its "
+				  "memory cannot be watched (is /proc mounted with hidepid?)");
 	ret_e->exit_code = EXIT_KILLED;
 	return true;
 }

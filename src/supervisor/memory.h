@@ -4,7 +4,7 @@
  * can do it. A plan without them costs nothing here.
  *
  *   limits_prepare   before engine.start: decides how, makes groups; may add to the plan
- *   limits_attach    when init has said READY, before GO
+ *   limits_attach    when init exists, before GO
  *   limits_interval  how long until the next limits_tick, which says when to end the box
  *   limits_finish    when init is gone: says whether a limit was why; removes the groups
  */
@@ -21,6 +21,7 @@ struct limits {
 	bool scope;   /* systemd is to make the group */
 	bool sampled; /* no group: look at the processes from time to time */
 	bool exceeded;
+	bool blind; /* /proc does not show the box: nothing would be noticed, so it is ended */
 	uint64_t tasks; /* for the scope; 0: no limit */
 	pid_t init;
 	uint64_t cost; /* how long the last look took, milliseconds */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a word of JSON, of bash and for the eye: what comes out does nothing to a terminal, and
- * JSON reads back. */
+/* Any bytes as a word of JSON, of bash and for the eye: what comes out does nothing to a terminal,
+ * and JSON reads back. */
 #include <jansson.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -68,7 +68,7 @@ static void add_overlay(struct plan *plan, const char *target, unsigned count, c
 		layers[i] = names[i];
 	op->layers = layers;
 	op->upper = upper;
-	op->work = upper ? "/srv/work" : NULL;
+	op->work = upper ? "/srv/scratch" : NULL;
 }
 
 static void add_variable(
@@ -125,8 +125,8 @@ static void every_mounts(struct plan *plan)
 	add_tmpfs(plan, "/tmp", 512 << 20, 20000, 01777, preset);
 	add_tmpfs(plan, "/mnt", 0, 0, 0755, preset);
 	add_bind(plan, "/home/u/.local/state/hutch/home", "/home/u", BIND_SCRATCH, "preset agent");
-	add_bind(plan, "/home/u/work", "/home/u/work", 0, "workspace live");
-	add_bind(plan, "/home/u/work/.git/hooks", "/home/u/work/.git/hooks", BIND_READ_ONLY,
+	add_bind(plan, "/home/u/project", "/home/u/project", 0, "workspace live");
+	add_bind(plan, "/home/u/project/.git/hooks", "/home/u/project/.git/hooks", BIND_READ_ONLY,
 		"workspace live");
 	add_bind(plan, "/dev/dri", "/dev/dri", BIND_DEVICES | BIND_TRY, "flag --bind");
 	struct op *fd = add_bind(plan, "/srv/view", "/view", 0, "workspace view");
@@ -135,7 +135,7 @@ static void every_mounts(struct plan *plan)
 	add_overlay(plan, "/layered", 2, "/srv/upper", "workspace overlay");
 	add_overlay(plan, "/flat", 2, NULL, "flag --overlay");
 	add_overlay(plan, "/single", 1, NULL, "flag --overlay");
-	add_at(plan, OP_MASK, "/home/u/work/.env", ".hutch.yaml:7");
+	add_at(plan, OP_MASK, "/home/u/project/.env", ".hutch.yaml:7");
 	add_bind(plan, "/a\nb", "/od\x1b[31md", BIND_READ_ONLY, "flag --bind-ro");
 	add_bind(plan, "/caf\xc3\xa9", "/caf\xc3\xa9", 0, "flag --bind");
 	add_bind(plan, "/it's", "/bad\xff", 0, "flag --bind");
@@ -160,7 +160,7 @@ static void every_environment(struct plan *plan)
 		0, "flag -e");
 	add_variable(plan, "TOKEN", "hunter2", ENV_SECRET, "flag --env-file");
 	add_variable(plan, "ODD", "a'b \"c\"\n$HOME", 0, "flag -e");
-	add_at(plan, OP_CWD, "/home/u/work", "workspace live");
+	add_at(plan, OP_CWD, "/home/u/project", "workspace live");
 }
 
 static void every_end(struct plan *plan)
@@ -185,7 +185,8 @@ static void make_every(struct plan *plan)
 
 static void make_tame(struct plan *plan, const char *directory)
 {
-	static const char *const command[] = { "sh", "-c", "exec sh \"$0\"", "/work/look", NULL };
+	static const char *const command[] = { "sh", "-c", "exec sh \"$0\"", "/project/look",
+		NULL };
 	plan->command = (char *const *)command; /* nobody writes to it */
 	add_namespaces(plan);
 	add_tmpfs(plan, "/", 1 << 20, 0, 0755, "test");
@@ -200,11 +201,11 @@ static void make_tame(struct plan *plan, const char *directory)
 	add_file(plan, "/etc/empty", "", "test");
 	add_at(plan, OP_DIR, "/closed", "test")->perms = 0700;
 	add_tmpfs(plan, "/tmp", 1 << 20, 0, 01777, "test");
-	add_bind(plan, directory, "/work", 0, "test");
-	add_bind(plan, plan_text(plan, "%s/ro", directory), "/work/ro", BIND_READ_ONLY, "test");
-	add_at(plan, OP_MASK, "/work/secret", "test");
-	add_at(plan, OP_MASK, "/work/secrets", "test");
-	add_at(plan, OP_MASK, "/work/absent", "test");
+	add_bind(plan, directory, "/project", 0, "test");
+	add_bind(plan, plan_text(plan, "%s/ro", directory), "/project/ro", BIND_READ_ONLY, "test");
+	add_at(plan, OP_MASK, "/project/secret", "test");
+	add_at(plan, OP_MASK, "/project/secrets", "test");
+	add_at(plan, OP_MASK, "/project/absent", "test");
 	add_at(plan, OP_REMOUNT_RO, "/", "test");
 	add(plan, OP_ENV_CLEAR, "test");
 	add_named(plan, OP_ENV_KEEP, "KEPT", 0, "test");
@@ -212,7 +213,7 @@ static void make_tame(struct plan *plan, const char *directory)
 	add_variable(plan, "PATH", "/usr/bin", 0, "test");
 	add_variable(plan, "ODD", "a'b \"c\"\n$HOME", 0, "test");
 	add_variable(plan, "TOKEN", "not this one", ENV_SECRET, "test");
-	add_at(plan, OP_CWD, "/work/ro", "test");
+	add_at(plan, OP_CWD, "/project/ro", "test");
 	add_confinement(plan);
 }
 

@@ -84,7 +84,7 @@ static void test_good(void)
 	struct op *overlay = add_at(&plan, OP_OVERLAY, "/o");
 	overlay->layers = NULL;
 	overlay->upper = "/up";
-	overlay->work = "/work";
+	overlay->work = "/scratch";
 	const char **own = calloc(2, sizeof *own); /* plan_free frees the list */
 	own[0] = layers[0];
 	overlay->layers = own;

@@ -370,11 +370,11 @@ static void tainted(void)
 	script("other/cli.js", "#!/usr/bin/env node\n");
 	point("src/project/run", "../../other/cli.js");
 	expect("./run", "~/" NODE "/bin",
-		"./run +~/" NODE " !'./run' leads to ~/other" ASKED "~/other shows it",
+		"./run !'./run' leads to ~/other" ASKED "~/other shows it",
 		"a link in the workspace");
 	script("src/project/exec", "#!/bin/sh\nexec \"$HOME/other/cli.js\"\n");
 	expect("./exec", "~/" NODE "/bin",
-		"./exec +~/" NODE " !'./exec' leads to ~/other" ASKED "~/other shows it",
+		"./exec !'./exec' leads to ~/other" ASKED "~/other shows it",
 		"a script in the workspace");
 	AUTO_FREE char *line = memory_format("#!%s/bin/mine\n", home);
 	script("src/project/line", line);
@@ -389,8 +389,7 @@ static void tainted(void)
 	point("jump", "src/project/run");
 	point("bin/jump", "../jump");
 	expect("jump", "~/bin:~/" NODE "/bin",
-		"~/bin/jump +~/" NODE " @~/bin/jump @~/jump !'jump' leads to ~/other" ASKED
-		"~/other shows it",
+		"~/bin/jump @~/bin/jump @~/jump !'jump' leads to ~/other" ASKED "~/other shows it",
 		"a link that goes through the workspace");
 	script(".claude/hooked", "#!/bin/sh\nexec \"$HOME/bin/mine\"\n");
 	expect("hooked", "~/.claude:/usr/bin",

@@ -4,6 +4,8 @@
 # On Ubuntu 24.04 and later a hutch in /nix/store may make no user namespaces: the
 # AppArmor profile in share/apparmor names root-owned paths only. There, copy
 # result/bin/hutch to /usr/local/bin as root; it is one static file.
+#
+# There is no flake.lock yet: this was written, and its syntax checked, without internet.
 {
   description = "Run AI coding agents, and any other command, in a sandbox on Linux";
 
@@ -19,8 +21,10 @@
         ".*project\\('hutch', 'c',[[:space:]]*version: '([^']+)'.*"
         (builtins.readFile ./meson.build));
 
+      # hutch is one static image, against glibc: it uses calls that musl does not have,
+      # which rules out pkgsStatic. The libraries come as shared objects only by default.
       package =
-        { lib, stdenv, buildPackages, meson, ninja, pkg-config, scdoc, python3
+        { lib, stdenv, glibc, meson, ninja, pkg-config, scdoc, python3
         , libfyaml, jansson, libseccomp }:
         stdenv.mkDerivation {
           pname = "hutch";
@@ -28,12 +32,20 @@
           src = self;
 
           strictDeps = true;
-          # The generators of the build run on the machine that builds.
-          depsBuildBuild = [ buildPackages.stdenv.cc ];
           nativeBuildInputs = [ meson ninja pkg-config scdoc python3 ];
-          buildInputs = [ libfyaml jansson libseccomp ];
+          buildInputs = [
+            glibc.static
+            (libfyaml.overrideAttrs { dontDisableStatic = true; })
+            (jansson.overrideAttrs (old: {
+              cmakeFlags = (old.cmakeFlags or [ ]) ++ [ "-DJANSSON_BUILD_SHARED_LIBS=OFF" ];
+            }))
+            libseccomp
+          ];
 
-          # Warnings differ between C libraries; they are errors in our own builds only.
+          # The programs in tools/ that the build runs.
+          postPatch = "patchShebangs tools";
+
+          # Warnings differ between compilers; they are errors in our own builds only.
           mesonFlags = [ "-Dwerror=false" ];
 
           # The tests make sandboxes, which the sandbox of nix does not allow.
@@ -49,9 +61,7 @@
     in
     {
       packages = forEachSystem (pkgs: rec {
-        # pkgsStatic, because hutch is one static image and the libraries of the
-        # ordinary package set come as shared objects only.
-        hutch = pkgs.pkgsStatic.callPackage package { };
+        hutch = pkgs.callPackage package { };
         default = hutch;
       });
 

@@ -100,6 +100,27 @@ static void devices(const char *path)
 	attach(fresh("tmpfs"), place);
 }
 
+/* /proc with the masks that hutch puts over what describes the host. */
+static void processes(const char *path)
+{
+	static const char *const names[] = { "sysrq-trigger", "kcore", "keys", "timer_list", "acpi",
+		"scsi", "irq", "bus" };
+	char place[4200];
+	attach(fresh("proc"), path);
+	for (int i = 0; i < 8; i++) {
+		snprintf(place, sizeof place, "%s/%s", path + 1, names[i]);
+		struct stat info;
+		if (fstatat(root, place, &info, 0) < 0)
+			continue;
+		/* Any file and any directory will do as something to put there. */
+		snprintf(place, sizeof place, "%s/%s", path, names[i]);
+		bind_at(S_ISDIR(info.st_mode) ? "/proc/fs" : "/proc/version", place,
+			MOUNT_ATTR_RDONLY);
+	}
+	snprintf(place, sizeof place, "%s/sys", path);
+	bind_at("/proc/sys", place, MOUNT_ATTR_RDONLY);
+}
+
 static char **build(char **word)
 {
 	for (; *word && strcmp(*word, "--"); word++) {
@@ -123,7 +144,7 @@ static char **build(char **word)
 			attach(fresh("tmpfs"), *++word);
 			break;
 		case 'p':
-			attach(fresh("proc"), *++word);
+			processes(*++word);
 			break;
 		case 'd':
 			devices(*++word);

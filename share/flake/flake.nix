@@ -2,8 +2,8 @@
 # its own. hutch copied it into your configuration directory once; it is yours:
 # edit the lists below, and run `nix flake update` beside it for newer packages.
 #
-# There is no flake.lock beside the shipped copy on purpose: the first run writes
-# one with the nixpkgs of that day, and it pins that until you update.
+# There is no flake.lock beside the shipped copy, as it was written without internet.
+# The first run makes one with the nixpkgs of that day; it pins that until you update.
 {
   description = "The dev shell of hutch's preset `shell`";
 

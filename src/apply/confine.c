@@ -3,8 +3,11 @@
 
 #include <errno.h>
 #include <linux/capability.h>
+#include <linux/keyctl.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "apply/limits.h"
 #include "base/fd.h"
@@ -34,8 +37,24 @@ int confine_namespaces(const struct plan *plan, struct err *e)
  * than another cannot be reniced, pinned or traced by it. */
 static const uint64_t init_mask = UINT64_C(1) << CAP_WAKE_ALARM;
 
+/* Namespaces do not divide the kernel's keyrings: the one of the user's login session, and the
+ * secrets in it, would be the command's too. A new one is joined; where the kernel has none at all
+ * there is nothing to leave. */
+static int keyring_leave(struct err *e)
+{
+	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) >= 0 || errno == ENOSYS)
+		return 0;
+	err_set(e, errno, "cannot leave the session's keyring");
+	if (errno == EDQUOT)
+		return err_hint(e, "this user has too many kernel keys: see /proc/key-users, and "
+				   "kernel.keys.maxkeys");
+	return -1;
+}
+
 int confine_init(const struct plan *plan, struct err *e)
 {
+	if (keyring_leave(e) < 0)
+		return -1;
 	const struct op *capabilities = find(plan, OP_CAPABILITIES);
 	if (capabilities &&
 		capability_keep(capabilities->number, capabilities->number | init_mask) < 0)

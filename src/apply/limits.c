@@ -22,8 +22,16 @@ int limit_apply(const struct op *op, struct err *e)
 			continue;
 		if (limits[i].resource < 0)
 			return 0;
-		struct rlimit both = { op->number, op->number };
-		if (setrlimit((__rlimit_resource_t)limits[i].resource, &both) < 0)
+		/* Where less is allowed already, that is what holds. */
+		struct rlimit both;
+		__rlimit_resource_t resource = (__rlimit_resource_t)limits[i].resource;
+		if (getrlimit(resource, &both) < 0)
+			return err_set(e, errno, "cannot read the limit '%s'", op->name);
+		if (op->number < both.rlim_max)
+			both.rlim_max = op->number;
+		if (both.rlim_max < both.rlim_cur)
+			both.rlim_cur = both.rlim_max;
+		if (setrlimit(resource, &both) < 0)
 			return err_set(e, errno, "cannot set the limit '%s'", op->name);
 		return 0;
 	}

@@ -172,6 +172,7 @@ static int apply_mask(struct tree *tree, const struct op *op, struct err *e)
 static int apply_remount_ro(struct tree *tree, const struct op *op, struct err *e)
 {
 	AUTO_CLOSE int place = lookup_in_root(tree->root, op->target, O_PATH);
+	mask_finish(tree); /* while its names can still be removed */
 	if (place < 0 || mount_restrict_one(place, "", MOUNT_ATTR_RDONLY) < 0)
 		return err_set(e, errno, "cannot make %s read-only", op->target);
 	return 0;
@@ -255,6 +256,7 @@ int apply_mounts(const struct plan *plan, struct err *e)
 	for (size_t i = first; i < plan->count; i++)
 		if (apply_mount(&tree, &plan->op[i], e) < 0)
 			return err_prefix(e, "%s", plan->op[i].because);
+	mask_finish(&tree);
 	if (mount_pivot(tree.root) < 0)
 		return err_set(e, errno, "cannot enter the sandbox's root");
 	close(tree.root);

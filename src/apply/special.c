@@ -12,36 +12,45 @@
 #include "kernel/lookup.h"
 #include "kernel/mount.h"
 
-static int mask_clone(int root, const char *name)
+static const char *const mask_names[] = { ".mask", ".mask.d" };
+
+/* The empty file (or directory) that masks are clones of, made in the root the first time. */
+static int mask_source(struct tree *tree, bool directory)
+{
+	const char *name = mask_names[directory];
+	if (tree->masks[directory])
+		return 0;
+	int made = directory ? mkdirat(tree->root, name, 0555)
+			     : mknodat(tree->root, name, S_IFREG | 0444, 0);
+	tree->masks[directory] = made == 0;
+	return made;
+}
+
+/* No device is involved: writing to a read-only bind of /dev/null would succeed. */
+int mask_attach(struct tree *tree, int place)
 {
 	uint64_t attributes =
 		MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC;
-	AUTO_CLOSE int clone = mount_clone(root, name);
-	if (clone < 0 || mount_restrict(clone, attributes) < 0)
-		return -1;
-	return take_fd(&clone);
-}
-
-/* An empty file or directory is made in the root, cloned, attached and only then unlinked (a tree
- * whose root has no name any more cannot be attached): no name leads to it, and no device is involved
- * (writing to a read-only bind of /dev/null would succeed). */
-int mask_attach(struct tree *tree, int place)
-{
-	static const char name[] = ".mask";
 	struct stat info;
 	if (fstat(place, &info) < 0)
 		return -1;
 	bool directory = S_ISDIR(info.st_mode);
-	int made = directory ? mkdirat(tree->root, name, 0555)
-			     : mknodat(tree->root, name, S_IFREG | 0444, 0);
-	if (made < 0)
+	if (mask_source(tree, directory) < 0)
 		return -1;
-	AUTO_CLOSE int clone = mask_clone(tree->root, name);
-	int result = clone < 0 ? -1 : mount_attach(clone, place);
-	int kept = errno;
-	unlinkat(tree->root, name, directory ? AT_REMOVEDIR : 0);
-	errno = kept;
-	return result;
+	AUTO_CLOSE int clone = mount_clone(tree->root, mask_names[directory]);
+	if (clone < 0 || mount_restrict(clone, attributes) < 0)
+		return -1;
+	return mount_attach(clone, place);
+}
+
+/* Only when all is attached: a tree whose root has no name any more cannot be attached. */
+void mask_finish(struct tree *tree)
+{
+	if (tree->masks[0])
+		unlinkat(tree->root, mask_names[0], 0);
+	if (tree->masks[1])
+		unlinkat(tree->root, mask_names[1], AT_REMOVEDIR);
+	tree->masks[0] = tree->masks[1] = false;
 }
 
 /* What of /proc describes or drives the host rather than the sandbox's own processes. To the kernel

@@ -12,24 +12,29 @@
 #include "base/path.h"
 #include "kernel/lookup.h"
 
+/* The id of the mount that `fd` is in; 0, which none has, when it is not told. */
+static uint64_t mount_id(int fd)
+{
+	struct statx info;
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &info) < 0 || !(info.stx_mask & STATX_MNT_ID))
+		return 0;
+	return info.stx_mnt_id;
+}
+
 void tree_own(struct tree *tree, int fd)
 {
-	struct stat info;
-	if (fstat(fd, &info) < 0)
-		return;
-	if (tree->own_count < sizeof tree->own / sizeof tree->own[0])
-		tree->own[tree->own_count++] = info.st_dev;
+	uint64_t id = mount_id(fd);
+	if (id && tree->own_count < sizeof tree->own / sizeof tree->own[0])
+		tree->own[tree->own_count++] = id;
 }
 
 static bool tree_may_make(const struct tree *tree, int directory)
 {
-	struct stat info;
 	if (tree->make_anywhere)
 		return true;
-	if (fstat(directory, &info) < 0)
-		return false;
+	uint64_t id = mount_id(directory);
 	for (size_t i = 0; i < tree->own_count; i++)
-		if (tree->own[i] == info.st_dev)
+		if (tree->own[i] == id)
 			return true;
 	return false;
 }

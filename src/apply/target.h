@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/err.h"
@@ -11,11 +12,13 @@
 struct tree {
 	int root;	    /* the new root, a mount */
 	bool make_anywhere; /* mountpoints may be made in directories of the host too */
-	dev_t own[32];	    /* file systems in which they may be made */
+	uint64_t own[32];   /* mounts in which they may be made, by id (statx(2), Linux 5.8) */
 	size_t own_count;
+	bool masks[2]; /* the sources of masks exist in the root: file, directory */
 };
 
-/* Let things be made in the file system that `fd` is in. */
+/* Let things be made in the mount that `fd` is in: not in another one of the same file system, which
+ * the project next to the private home usually is. */
 void tree_own(struct tree *tree, int fd);
 
 /* An O_PATH descriptor of `path` inside the new root, made when it is missing: a directory if

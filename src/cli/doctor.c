@@ -151,14 +151,26 @@ bool stdout_is_coloured(void)
 	       (!no_colour || !*no_colour);
 }
 
+/* How much of a line to show before it is broken at a space. */
+static size_t line_cut(const char *line, size_t length)
+{
+	enum { COLUMNS = 90 };
+	if (length <= COLUMNS)
+		return length;
+	size_t cut = COLUMNS;
+	while (cut > 0 && line[cut] != ' ')
+		cut--;
+	return cut ? cut : length;
+}
+
 void doctor_add_lines(struct text *out, const char *lines)
 {
 	while (*lines) {
-		size_t length = strcspn(lines, "\n");
+		size_t length = line_cut(lines, strcspn(lines, "\n"));
 		AUTO_FREE char *line = memory_format("%.*s", (int)length, lines);
 		text_add(out, "         ");
 		text_add_visible(out, line);
 		text_add(out, "\n");
-		lines += length + (lines[length] == '\n');
+		lines += length + (lines[length] != '\0');
 	}
 }

@@ -20,7 +20,8 @@ enum {
 
 const struct option_info option_info[] = {
 #define OPTION(name, letter, argument, verbs, action, key, text, completion, help)                 \
-	{ name, letter, argument, VERBS_##verbs, OPTION_##action, KEY_##key, text, completion, help },
+	{ name, letter, argument, VERBS_##verbs, OPTION_##action, KEY_##key, text, completion,     \
+		help },
 #include "cli/options.def"
 #undef OPTION
 };
@@ -71,8 +72,7 @@ static void add(struct options *options, const struct option_info *option, const
 			memory_format("%s=%s", option->name, argument ? argument : ""));
 		return;
 	}
-	options->value =
-		memory_grow(options->value, options->count + 1, sizeof *options->value);
+	options->value = memory_grow(options->value, options->count + 1, sizeof *options->value);
 	strings_add(&options->texts, argument ? argument : option->text);
 	strings_take(&options->texts, memory_format("--%s", option->name));
 	options->value[options->count++] = (struct layers_flag){
@@ -86,7 +86,8 @@ static void add(struct options *options, const struct option_info *option, const
 static void scrub(const struct option_info *option, char *argument)
 {
 	char *equals = option->key == KEY_ENV && option->action == OPTION_SET
-		? strchr(argument, '=') : NULL;
+			       ? strchr(argument, '=')
+			       : NULL;
 	if (equals)
 		memset(equals + 1, '*', strlen(equals + 1));
 }
@@ -128,37 +129,60 @@ static enum verb verb_find(const char *word)
 	return VERB_COUNT;
 }
 
+/* After these the first operand is a command, and what follows is its own. */
+static bool takes_command(enum verb verb)
+{
+	return 1 << verb & VERBS_RUN;
+}
+
+/* An option of every verb at argv[0]; false when it is none. */
+static bool take_common(const char *word, struct options *options)
+{
+	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+		strings_add(&options->flags, "help=");
+	else if (strcmp(word, "--version") == 0)
+		strings_add(&options->flags, "version=");
+	else
+		return false;
+	return true;
+}
+
+static int take_options(char **argv, struct options *options, struct err *e)
+{
+	while (*argv) {
+		const char *word = *argv;
+		if (strcmp(word, "--") == 0) {
+			argv++;
+			break;
+		}
+		if (word[0] != '-' || !word[1]) {
+			if (takes_command(options->verb))
+				break;
+			strings_add(&options->rest, word);
+			argv++;
+			continue;
+		}
+		int taken = take_common(word, options) ? 1 : take_option(argv, options, e);
+		if (taken < 0)
+			return -1;
+		argv += taken;
+	}
+	while (*argv)
+		strings_add(&options->rest, *argv++);
+	return 0;
+}
+
 int options_parse(int argc, char **argv, struct options *ret_options, struct err *e)
 {
 	struct options *options = ret_options;
 	*options = (struct options){ .verb = VERB_run };
-	int i = 1;
 	enum verb verb = argc > 1 ? verb_find(argv[1]) : VERB_COUNT;
-	if (verb != VERB_COUNT) {
+	if (verb != VERB_COUNT)
 		options->verb = verb;
-		i = 2;
-	}
-	while (i < argc && argv[i][0] == '-' && argv[i][1]) {
-		if (strcmp(argv[i], "--") == 0) {
-			i++;
-			break;
-		}
-		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-			strings_add(&options->flags, "help=");
-			i++;
-			continue;
-		}
-		if (strcmp(argv[i], "--version") == 0) {
-			options->verb = VERB_version;
-			return 0;
-		}
-		int taken = take_option(argv + i, options, e);
-		if (taken < 0)
-			return -1;
-		i += taken;
-	}
-	while (i < argc)
-		strings_add(&options->rest, argv[i++]);
+	if (argc > 0 && take_options(argv + (verb == VERB_COUNT ? 1 : 2), options, e) < 0)
+		return -1;
+	if (options_flag(options, "version"))
+		options->verb = VERB_version;
 	return 0;
 }
 

@@ -6,17 +6,28 @@
 
 #include "base/memory.h"
 
+static int command_choose(const struct options *options, char *const *fallback,
+	struct request *request, struct err *e)
+{
+	static char bash[] = "bash";
+	static char *const shell[] = { bash, NULL };
+	const char *preset = policy_value(&request->policy, KEY_PRESET);
+	request->command = options->rest.count ? options->rest.item : fallback;
+	if (options->rest.count == 0 && preset && strcmp(preset, "shell") == 0) {
+		request->command = shell;
+		request->interactive = true;
+	}
+	if (request->command)
+		return 0;
+	err_set(e, 0, "no command given");
+	return err_hint(e, "hutch claude runs an agent, hutch -- bash a shell; hutch --help tells more");
+}
+
 int request_read(struct options *options, char *const *fallback, struct request *ret_request,
 	struct err *e)
 {
 	struct request *request = ret_request;
 	*request = (struct request){ .host.directory_fd = -1 };
-	request->command = options->rest.count ? options->rest.item : fallback;
-	if (!request->command) {
-		err_set(e, 0, "no command given");
-		return err_hint(e, "hutch claude runs an agent, hutch -- bash a shell; hutch --help "
-				   "tells more");
-	}
 	if (host_gather(environ, &request->host, e) < 0)
 		return -1;
 	struct layers_request layers = {
@@ -24,7 +35,8 @@ int request_read(struct options *options, char *const *fallback, struct request 
 		.flag = options->value,
 		.flag_count = options->count,
 	};
-	if (layers_load(&layers, &request->policy, &request->notes, e) < 0)
+	if (layers_load(&layers, &request->policy, &request->notes, e) < 0 ||
+		command_choose(options, fallback, request, e) < 0)
 		return -1;
 	return agents_choose(
 		&request->policy, &request->host, request->command[0], &request->agents, e);
@@ -39,6 +51,7 @@ int request_compile(struct request *request, const char *home_source, struct err
 		.agents = &request->agents,
 		.home_source = home_source ? home_source : placeholder,
 		.command = request->command,
+		.interactive = request->interactive,
 	};
 	if (policy_compile(&compile, &request->plan, &request->notes, e) < 0)
 		return -1;

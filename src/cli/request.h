@@ -12,9 +12,11 @@ struct request {
 	struct plan plan;
 	struct strings notes;
 	char *const *command;
+	bool interactive; /* no command was given: a shell, as the preset has it */
 };
 
-/* Read the host, the layers and the agents. Without a command, `fallback` is it (NULL: an error). */
+/* Read the host, the layers and the agents. Without a command the preset `shell` has bash; any other
+ * takes `fallback`, or fails when that is NULL. */
 int request_read(struct options *options, char *const *fallback, struct request *ret_request,
 	struct err *e);
 

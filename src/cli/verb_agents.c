@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* hutch agents [NAME]: the agents that are known, and what of them is on this host. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include "base/fd.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "cli/agent_names.h"
 #include "cli/verbs.h"
 #include "policy/agent_read.h"
 #include "policy/host.h"
@@ -101,24 +101,6 @@ static void table_add_named(struct table *table, const char *name, const struct 
 	agent_free(agent);
 }
 
-/* The user's own that are not called like a built-in one: those are in the table already. */
-static void table_add_own(struct table *table, const struct host *host)
-{
-	AUTO_FREE char *directory = memory_format("%s/agents", host->config);
-	DIR *stream = opendir(directory);
-	if (!stream)
-		return;
-	for (struct dirent *entry; (entry = readdir(stream));) {
-		size_t length = strlen(entry->d_name);
-		if (length < 6 || strcmp(entry->d_name + length - 5, ".yaml") != 0)
-			continue;
-		AUTO_FREE char *name = memory_format("%.*s", (int)(length - 5), entry->d_name);
-		if (agent_name_is_valid(name) && !agent_find(name))
-			table_add_named(table, name, host);
-	}
-	closedir(stream);
-}
-
 static void table_show(const struct table *table, struct text *out)
 {
 	size_t width[COLUMNS] = { 0 };
@@ -140,11 +122,12 @@ static int list_show(const struct host *host, struct text *out, struct err *e)
 {
 	static const char *const heads[COLUMNS] = { "NAME", "TITLE", "PROGRAM", "STATE HERE" };
 	struct table table = { 0 };
+	AUTO_STRINGS names = { 0 };
 	for (size_t i = 0; i < COLUMNS; i++)
 		strings_add(&table.cells, heads[i]);
-	for (size_t i = 0; i < agents_builtin_count; i++)
-		table_add_named(&table, agents_builtin[i].name, host);
-	table_add_own(&table, host);
+	agent_names(host->config, &names);
+	for (size_t i = 0; i < names.count; i++)
+		table_add_named(&table, names.item[i], host);
 	table_show(&table, out);
 	strings_free(&table.cells);
 	if (!table.problem.text[0])
@@ -220,11 +203,25 @@ static int one_show(const char *name, const struct host *host, struct text *out,
 	return 0;
 }
 
+static int names_show(const struct host *host, struct text *out)
+{
+	AUTO_STRINGS names = { 0 };
+	agent_names(host->config, &names);
+	for (size_t i = 0; i < names.count; i++)
+		text_format(out, "%s\n", names.item[i]);
+	return 0;
+}
+
 static int agents_show(const struct options *options, const struct host *host, struct err *e)
 {
 	AUTO_TEXT out = { 0 };
-	int result = options->rest.count ? one_show(options->rest.item[0], host, &out, e)
-					 : list_show(host, &out, e);
+	int result;
+	if (options_flag(options, "names"))
+		result = names_show(host, &out);
+	else if (options->rest.count)
+		result = one_show(options->rest.item[0], host, &out, e);
+	else
+		result = list_show(host, &out, e);
 	if (out.length && fd_write_all(STDOUT_FILENO, out.data, out.length) < 0)
 		return err_set(e, errno, "cannot write to the output");
 	return result;
@@ -233,6 +230,8 @@ static int agents_show(const struct options *options, const struct host *host, s
 int verb_agents(struct options *options, int *ret_code, struct err *e)
 {
 	struct host host = { 0 };
+	if (options->rest.count == 1 && options_flag(options, "names"))
+		return err_set(e, 0, "hutch agents --names takes no name");
 	if (options->rest.count > 1) {
 		err_set(e, 0, "hutch agents takes one name, not also '%s'", options->rest.item[1]);
 		return err_hint(e, "usage: hutch agents [NAME]");

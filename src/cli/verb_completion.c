@@ -1,221 +1,240 @@
 /* SPDX-License-Identifier: MIT */
-/* Completion scripts, made from options.def and verbs.def. Words for agents and presets come from
- * the program itself when the user presses the key, so that they are never out of date. */
+/*
+ * hutch completion SHELL prints a short script (share/completions). What it offers comes from the
+ * program itself when the key is pressed, so that it is never out of date and there is one place
+ * that understands a command line:
+ *
+ *   hutch completion candidates -- WORD...	the words after "hutch", the last one unfinished
+ *
+ * prints in its first line what else may stand there, and then one candidate a line, with a tab
+ * and its meaning where it has one. The first line is:
+ *
+ *   words	nothing but the candidates
+ *   files	file names, after the "=" if there is one
+ *   commands	programs
+ *   offset N	the Nth of the words (from 0) is a command; complete as after that
+ */
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/text.h"
+#include "cli/agent_names.h"
 #include "cli/verbs.h"
+#include "engines/guarantees.h"
+#include "policy/agent.h"
+#include "policy/host.h"
+#include "supervisor/seed.h"
 
-static void words_of_verbs(struct text *out)
-{
-	for (enum verb verb = 0; verb < VERB_COUNT; verb++)
-		text_format(out, "%s%s", verb ? " " : "", verb_info[verb].word);
-}
+/* share/completions/hutch.SHELL, made a table at build time; ends with a NULL path. */
+extern const struct seed seed_completion_files[];
 
-static void options_of_verb(enum verb verb, struct text *out)
-{
-	for (size_t i = 0; i < option_count; i++)
-		if (option_for_verb(&option_info[i], verb))
-			text_format(out, " --%s", option_info[i].name);
-	text_add(out, " --help");
-}
+/* --- the candidates -------------------------------------------------------------------------- */
 
-/* How bash completes each kind of argument. */
-static const struct kind {
-	const char *name;
-	const char *bash;
-	const char *zsh;
-	const char *fish;
-} kinds[] = {
-	{ "<file>", "compgen -f -- \"$word\"", "_files", "-r -F" },
-	{ "<agent>", "compgen -W \"none $(hutch agents --names 2>/dev/null)\" -- \"$word\"",
-		"{compadd none $(hutch agents --names 2>/dev/null)}",
-		"-x -a '(hutch agents --names 2>/dev/null) none'" },
-	{ "<none>", ":", " ", "-x" },
+struct candidates {
+	const char *word;   /* the unfinished one */
+	const char *before; /* "--option=", when its value is being typed */
+	const char *kind;
+	size_t offset;
+	struct text lines;
 };
 
-static const struct kind *kind_find(const char *completion)
+static void offer(struct candidates *answer, const char *candidate, const char *meaning)
 {
-	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-		if (strcmp(kinds[i].name, completion) == 0)
-			return &kinds[i];
+	size_t before = answer->before ? strlen(answer->before) : 0;
+	if (strncmp(candidate, answer->word + before, strlen(answer->word + before)) != 0)
+		return;
+	text_format(&answer->lines, "%s%s%s%s\n", before ? answer->before : "", candidate,
+		meaning ? "\t" : "", meaning ? meaning : "");
+}
+
+static void offer_words(struct candidates *answer, const char *words)
+{
+	AUTO_FREE char *copy = memory_string(words);
+	char *rest = copy;
+	for (char *word; (word = strsep(&rest, " "));)
+		offer(answer, word, NULL);
+}
+
+static void offer_agents(struct candidates *answer)
+{
+	AUTO_STRINGS names = { 0 };
+	struct host host = { .directory_fd = -1 };
+	if (host_gather(environ, &host, NULL) == 0)
+		agent_names(host.config, &names);
+	host_free(&host);
+	for (size_t i = 0; i < names.count; i++) {
+		const struct agent *agent = agent_find(names.item[i]);
+		offer(answer, names.item[i], agent ? agent->title : NULL);
+	}
+}
+
+static void offer_guarantees(struct candidates *answer)
+{
+	for (size_t i = 0; i < GUARANTEE_COUNT; i++)
+		offer(answer, guarantee_info[i].name, guarantee_info[i].sentence);
+}
+
+static void offer_argument(struct candidates *answer, const struct option_info *option)
+{
+	if (strcmp(option->completion, "<file>") == 0) {
+		answer->kind = "files";
+	} else if (strcmp(option->completion, "<agent>") == 0) {
+		offer_agents(answer);
+		offer(answer, "none", "mount the state of no agent");
+	} else if (strcmp(option->completion, "<guarantee>") == 0) {
+		offer_guarantees(answer);
+	} else if (strcmp(option->completion, "<none>") != 0) {
+		offer_words(answer, option->completion);
+	}
+}
+
+static void offer_options(struct candidates *answer, enum verb verb)
+{
+	for (size_t i = 0; i < option_count; i++) {
+		AUTO_FREE char *name = memory_format("--%s", option_info[i].name);
+		if (option_for_verb(&option_info[i], verb))
+			offer(answer, name, option_info[i].help);
+	}
+	offer(answer, "--help", "how to use it");
+	if (verb == VERB_run)
+		offer(answer, "--version", "print the version");
+}
+
+static void offer_command(struct candidates *answer, bool verbs)
+{
+	answer->kind = "commands";
+	for (enum verb verb = 0; verbs && verb < VERB_COUNT; verb++)
+		offer(answer, verb_info[verb].word, verb_info[verb].help);
+	offer_agents(answer);
+}
+
+static void offer_keys(struct candidates *answer)
+{
+	for (enum key key = 0; key < KEY_COUNT; key++)
+		offer(answer, key_info[key].name, key_info[key].help);
+}
+
+static void offer_actions(struct candidates *answer)
+{
+	offer_words(answer, "show allow deny");
+}
+
+static void offer_shells(struct candidates *answer)
+{
+	offer_words(answer, "bash zsh fish");
+}
+
+/* What the one operand of a verb that runs nothing can be. */
+static void (*const operands[VERB_COUNT])(struct candidates *answer) = {
+	[VERB_agents] = offer_agents,
+	[VERB_config] = offer_keys,
+	[VERB_trust] = offer_actions,
+	[VERB_completion] = offer_shells,
+};
+
+/* The option that `word` names, when its argument is the next word or, with `attached`, this one.
+ */
+static const struct option_info *wants_argument(const char *word, enum verb verb, bool attached)
+{
+	size_t length = strcspn(word, "=");
+	if (word[0] != '-' || !word[1] || (word[length] == '=') != attached)
+		return NULL;
+	for (size_t i = 0; i < option_count; i++) {
+		const struct option_info *option = &option_info[i];
+		if (!option->argument || !option_for_verb(option, verb))
+			continue;
+		if (word[1] == '-' ? length == strlen(option->name) + 2 &&
+					     strncmp(word + 2, option->name, length - 2) == 0
+				   : word[1] == option->letter && !word[2])
+			return option;
+	}
 	return NULL;
 }
 
-static void bash_argument(const struct option_info *option, struct text *out)
+/* Offer what can stand for words[count - 1]. `first`: where the options begin. */
+static void complete(
+	struct candidates *answer, char *const *words, size_t count, enum verb verb, size_t first)
 {
-	const struct kind *kind = kind_find(option->completion);
-	text_format(out, "\t--%s", option->name);
-	if (option->letter)
-		text_format(out, "|-%c", option->letter);
-	if (kind)
-		text_format(out, ") mapfile -t COMPREPLY < <(%s); return ;;\n", kind->bash);
-	else
-		text_format(out,
-			") mapfile -t COMPREPLY < <(compgen -W \"%s\" -- \"$word\"); return ;;\n",
-			option->completion);
-}
-
-static void bash_show(struct text *out)
-{
-	text_add(out, "# bash completion for hutch: source it, or put it where bash-completion looks\n"
-		      "_hutch() {\n\tlocal word=${COMP_WORDS[COMP_CWORD]} verb=run i skip=\n"
-		      "\tlocal before=${COMP_WORDS[COMP_CWORD-1]}\n\tcase $before in\n");
-	for (size_t i = 0; i < option_count; i++)
-		if (option_info[i].argument && option_info[i].completion)
-			bash_argument(&option_info[i], out);
-	text_add(out, "\tesac\n\tcase \" ");
-	words_of_verbs(out);
-	text_add(out, " \" in *\" ${COMP_WORDS[1]} \"*) verb=${COMP_WORDS[1]} ;; esac\n"
-		      "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
-		      "\t\tif [[ $skip ]]; then skip=; continue; fi\n"
-		      "\t\tcase ${COMP_WORDS[i]} in\n\t\t");
-	bool first = true;
-	for (size_t i = 0; i < option_count; i++)
-		if (option_info[i].argument) {
-			text_format(out, "%s--%s", first ? "" : "|", option_info[i].name);
-			if (option_info[i].letter)
-				text_format(out, "|-%c", option_info[i].letter);
-			first = false;
+	bool runs = verb == VERB_run || verb == VERB_plan, ended = false;
+	size_t last = count - 1, given = 0;
+	for (size_t i = first; i < last; i++) {
+		const struct option_info *option =
+			ended ? NULL : wants_argument(words[i], verb, false);
+		bool operand = ended || words[i][0] != '-' || !words[i][1];
+		if (option && i + 1 == last) {
+			offer_argument(answer, option);
+			return;
 		}
-	text_add(out, ") skip=1 ;;\n\t\t-*) ;;\n"
-		      "\t\t*) [[ $i -eq 1 && ${COMP_WORDS[1]} = \"$verb\" ]] && continue\n"
-		      "\t\t   if declare -F _command_offset >/dev/null; then _command_offset \"$i\"; else\n"
-		      "\t\t   mapfile -t COMPREPLY < <(compgen -f -- \"$word\"); fi; return ;;\n"
-		      "\t\tesac\n\tdone\n\tlocal options=\n\tcase $verb in\n");
-	for (enum verb verb = 0; verb < VERB_COUNT; verb++) {
-		text_format(out, "\t%s) options=\"", verb_info[verb].word);
-		options_of_verb(verb, out);
-		text_add(out, "\" ;;\n");
+		if (operand && runs) {
+			answer->kind = "offset";
+			answer->offset = i;
+			return;
+		}
+		given += operand;
+		ended = ended || strcmp(words[i], "--") == 0;
+		i += option != NULL;
 	}
-	text_add(out, "\tesac\n\tif [[ $word = -* ]]; then\n"
-		      "\t\tmapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$word\")\n"
-		      "\telif [[ $COMP_CWORD -eq 1 ]]; then\n"
-		      "\t\tmapfile -t COMPREPLY < <(compgen -W \"");
-	words_of_verbs(out);
-	text_add(out, " $(hutch agents --names 2>/dev/null)\" -- \"$word\"; compgen -c -- \"$word\")\n"
-		      "\telse\n\t\tmapfile -t COMPREPLY < <(compgen -c -- \"$word\")\n\tfi\n}\n"
-		      "complete -o default -F _hutch hutch\n");
-}
-
-/* Inside single quotes and brackets of a zsh _arguments specification. */
-static void zsh_help(const char *help, struct text *out)
-{
-	for (; *help; help++) {
-		if (strchr("[]:\\", *help))
-			text_add(out, "\\");
-		if (*help == '\'')
-			text_add(out, "'\\'");
-		text_add_bytes(out, help, 1);
+	const struct option_info *option = ended ? NULL : wants_argument(answer->word, verb, true);
+	AUTO_FREE char *before =
+		memory_format("%.*s=", (int)strcspn(answer->word, "="), answer->word);
+	if (option) {
+		answer->before = before;
+		offer_argument(answer, option);
+		answer->before = NULL;
+	} else if (!ended && answer->word[0] == '-') {
+		offer_options(answer, verb);
+	} else if (runs) {
+		offer_command(answer, last == 0);
+	} else if (operands[verb] && given == 0) {
+		operands[verb](answer);
 	}
 }
 
-static void zsh_option(const struct option_info *option, struct text *out)
+static void candidates_show(char *const *words, size_t count, struct text *out)
 {
-	text_format(out, "\t\t'*--%s%s[", option->name, option->argument ? "=" : "");
-	zsh_help(option->help, out);
-	text_add(out, "]");
-	if (option->argument) {
-		const struct kind *kind = kind_find(option->completion);
-		text_add(out, ":argument:");
-		text_format(out, kind ? "%s" : "(%s)", kind ? kind->zsh : option->completion);
+	struct candidates answer = { .word = words[count - 1], .kind = "words" };
+	enum verb verb = VERB_run;
+	size_t first = 0;
+	for (enum verb other = 0; count > 1 && other < VERB_COUNT; other++) {
+		if (strcmp(words[0], verb_info[other].word) == 0) {
+			verb = other;
+			first = 1;
+		}
 	}
-	text_add(out, "' \\\n");
+	complete(&answer, words, count, verb, first);
+	text_add(out, answer.kind);
+	if (strcmp(answer.kind, "offset") == 0)
+		text_format(out, " %zu", answer.offset);
+	text_format(out, "\n%s", answer.lines.data ? answer.lines.data : "");
+	text_free(&answer.lines);
 }
 
-static void zsh_show(struct text *out)
+static const char *script_find(const char *shell)
 {
-	text_add(out, "#compdef hutch\n# zsh completion for hutch: put it in a directory of $fpath as "
-		      "_hutch\n_hutch() {\n\tlocal verb=run\n\tlocal -a verbs=(\n");
-	for (enum verb verb = 0; verb < VERB_COUNT; verb++) {
-		text_format(out, "\t\t'%s:", verb_info[verb].word);
-		zsh_help(verb_info[verb].help, out);
-		text_add(out, "'\n");
-	}
-	text_add(out, "\t)\n\tif (( CURRENT == 2 )) && [[ $words[2] != -* ]]; then\n"
-		      "\t\t_describe verb verbs\n"
-		      "\t\tcompadd -- ${(f)\"$(hutch agents --names 2>/dev/null)\"}\n"
-		      "\t\t_command_names -e\n\t\treturn\n\tfi\n"
-		      "\tif (( $verbs[(I)${words[2]}:*] )); then\n"
-		      "\t\tverb=$words[2]\n\t\tshift words\n\t\t(( CURRENT-- ))\n\tfi\n"
-		      "\tcase $verb in\n");
-	for (enum verb verb = 0; verb < VERB_COUNT; verb++) {
-		text_format(out, "\t%s) _arguments -S \\\n", verb_info[verb].word);
-		for (size_t i = 0; i < option_count; i++)
-			if (option_for_verb(&option_info[i], verb))
-				zsh_option(&option_info[i], out);
-		text_add(out, "\t\t'--help[how to use it]' \\\n\t\t'*::command:_normal' ;;\n");
-	}
-	text_add(out, "\tesac\n}\n_hutch \"$@\"\n");
-}
-
-static void fish_quote(const char *text, struct text *out)
-{
-	text_add(out, "'");
-	for (; *text; text++) {
-		if (*text == '\'' || *text == '\\')
-			text_add(out, "\\");
-		text_add_bytes(out, text, 1);
-	}
-	text_add(out, "'");
-}
-
-static void fish_option(const struct option_info *option, enum verb verb, struct text *out)
-{
-	text_format(out, "complete -c hutch -n '__hutch_verb %s' -l %s", verb_info[verb].word,
-		option->name);
-	if (option->letter)
-		text_format(out, " -s %c", option->letter);
-	if (option->argument) {
-		const struct kind *kind = kind_find(option->completion);
-		if (kind)
-			text_format(out, " %s", kind->fish);
-		else
-			text_format(out, " -x -a '%s'", option->completion);
-	}
-	text_add(out, " -d ");
-	fish_quote(option->help, out);
-	text_add(out, "\n");
-}
-
-static void fish_show(struct text *out)
-{
-	text_add(out, "# fish completion for hutch: save as ~/.config/fish/completions/hutch.fish\n"
-		      "function __hutch_verb\n\tset -l words (commandline -opc)\n\tset -l verb run\n"
-		      "\tcontains -- \"$words[2]\" ");
-	words_of_verbs(out);
-	text_add(out, "; and set verb $words[2]\n\ttest $verb = $argv[1]\nend\n");
-	for (enum verb verb = 0; verb < VERB_COUNT; verb++) {
-		text_format(out, "complete -c hutch -n '__fish_use_subcommand' -a %s -d ",
-			verb_info[verb].word);
-		fish_quote(verb_info[verb].help, out);
-		text_add(out, "\n");
-		for (size_t i = 0; i < option_count; i++)
-			if (option_for_verb(&option_info[i], verb))
-				fish_option(&option_info[i], verb, out);
-	}
-	text_add(out, "complete -c hutch -n '__fish_use_subcommand' -a "
-		      "'(hutch agents --names 2>/dev/null)'\n");
+	AUTO_FREE char *name = memory_format("hutch.%s", shell);
+	for (const struct seed *file = seed_completion_files; file->path; file++)
+		if (strcmp(file->path, name) == 0)
+			return file->content;
+	return NULL;
 }
 
 int verb_completion(struct options *options, int *ret_code, struct err *e)
 {
-	static const struct {
-		const char *name;
-		void (*show)(struct text *out);
-	} shells[] = { { "bash", bash_show }, { "zsh", zsh_show }, { "fish", fish_show } };
 	AUTO_TEXT out = { 0 };
+	const struct strings *rest = &options->rest;
+	const char *wanted = rest->count ? rest->item[0] : "";
+	const char *script = script_find(wanted);
 	(void)ret_code;
-	const char *wanted = options->rest.count ? options->rest.item[0] : "";
-	for (size_t i = 0; i < sizeof shells / sizeof shells[0]; i++) {
-		if (strcmp(shells[i].name, wanted) != 0)
-			continue;
-		shells[i].show(&out);
-		if (fputs(out.data, stdout) < 0 || fflush(stdout) != 0)
-			return err_set(e, 0, "cannot write the script");
-		return 0;
+	if (script && rest->count == 1) {
+		text_add(&out, script);
+	} else if (strcmp(wanted, "candidates") == 0 && rest->count > 1) {
+		candidates_show(rest->item + 1, rest->count - 1, &out);
+	} else {
+		err_set(e, 0, "there is no completion for '%s'", wanted);
+		return err_hint(e, "it is hutch completion bash, zsh or fish");
 	}
-	err_set(e, 0, "there is no completion for '%s'", wanted);
-	return err_hint(e, "it is hutch completion bash, zsh or fish");
+	if (fputs(out.data, stdout) < 0 || fflush(stdout) != 0)
+		return err_set(e, 0, "cannot write the completion");
+	return 0;
 }

@@ -5,17 +5,12 @@
  * when it works, 1 when it does not.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/fd.h"
-#include "base/memory.h"
-#include "base/path.h"
 #include "cli/doctor.h"
 #include "cli/request.h"
 #include "cli/verbs.h"
@@ -127,8 +122,10 @@ static int try_tasks(const struct place *place, struct text *detail, struct err 
 	struct err why = { 0 };
 	if (probe_task_limit(&why) == 0)
 		return 0;
-	return err_hint(e, "%s; --tasks is refused. Make a pids control group writable, or run hutch "
-			   "as an ordinary user", why.text);
+	return err_hint(e,
+		"%s; --tasks is refused. Make a pids control group writable, or run hutch "
+		"as an ordinary user",
+		why.text);
 }
 
 static int try_memory(const struct place *place, struct text *detail, struct err *e)
@@ -143,9 +140,10 @@ static int try_memory(const struct place *place, struct text *detail, struct err
 		text_add(detail, "scope of the user's systemd");
 		return 0;
 	}
-	return err_hint(e, "--memory is then sampled: RLIMIT_DATA and a look every 50 ms; memfd and "
-			   "shared memory are not counted. A login with systemd and unified control "
-			   "groups (systemd.unified_cgroup_hierarchy=1) makes it whole");
+	return err_hint(e,
+		"--memory is then sampled: RLIMIT_DATA and a look every 50 ms; memfd and "
+		"shared memory are not counted. A login with systemd and unified control "
+		"groups (systemd.unified_cgroup_hierarchy=1) makes it whole");
 }
 
 static int try_nix(const struct place *place, struct text *detail, struct err *e)
@@ -192,8 +190,9 @@ static int try_kvm(const struct place *place, struct text *detail, struct err *e
 	(void)detail;
 	if (kvm_answers(e) == 0)
 		return 0;
-	return err_hint(e, "virtual machines are emulated and slow without; if the device is there, "
-			   "sudo usermod -aG kvm $USER and log in again");
+	return err_hint(e,
+		"virtual machines are emulated and slow without; if the device is there, "
+		"sudo usermod -aG kvm $USER and log in again");
 }
 
 static int try_bwrap(const struct place *place, struct text *detail, struct err *e)
@@ -271,28 +270,19 @@ static const struct layers_flag settings[] = {
 	{ KEY_TIMEOUT, "10s", "hutch doctor" },
 };
 
-/* A project of its own, in the session. */
-static int workspace_make(struct host *host, const struct home *home, struct err *e)
+/* The current directory may be one that no sandbox is made of (the home), or have settings of its
+ * own; and a new one would stay behind when this is killed. `true` writes nothing. */
+static int workspace_enter(struct err *e)
 {
-	char *path = path_join(home->session.directory, "work");
-	if (mkdir(path, 0700) < 0) {
-		free(path);
-		return err_set(e, errno, "cannot make a directory in the state directory");
-	}
-	free(host->directory);
-	fd_close(&host->directory_fd);
-	host->directory = path;
-	host->directory_fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (host->directory_fd < 0)
-		return err_set(e, errno, "cannot open %s", path);
-	return 0;
+	if (chdir("/usr/share") == 0 || chdir("/usr") == 0)
+		return 0;
+	return err_set(e, errno, "cannot enter /usr");
 }
 
 static int preset_run(struct request *request, const struct home *home, struct err *e)
 {
 	int code;
-	if (workspace_make(&request->host, home, e) < 0 ||
-		request_compile(request, home->source, e) < 0 ||
+	if (request_compile(request, home->source, e) < 0 ||
 		probe_plan(&engine_namespace, &request->plan, RUN_MILLISECONDS, &code, e) < 0)
 		return -1;
 	return code == 0 ? 0 : err_set(e, 0, "a command that should succeed ended with %d", code);
@@ -308,9 +298,7 @@ static void preset_print(const struct request *request, uint64_t took, int resul
 	putchar('\n');
 	if (request->plan.count > 0) {
 		guarantees_show(&question, &text);
-		printf("The default preset, without options, gives these ");
-		fputs(text.data, stdout);
-		putchar('\n');
+		printf("The default preset gives these %s\n", text.data);
 	}
 	text_free(&text);
 	if (result == 0) {
@@ -337,17 +325,17 @@ static int examine(struct request *request, struct home *home, int prepared, str
 
 int verb_doctor(struct options *options, int *ret_code, struct err *e)
 {
-	static char *const command[] = { (char[]){ "true" }, NULL };
+	static char name[] = "true";
+	static char *const command[] = { name, NULL };
 	struct options mine = *options;
 	AUTO_REQUEST request = { .host.directory_fd = -1 };
 	struct home home = { 0 };
 	struct err why = { 0 };
-	if (options->rest_count > 0)
+	if (options->rest.count > 0)
 		return err_set(e, 0, "hutch doctor takes no arguments");
 	mine.value = (struct layers_flag *)settings;
 	mine.count = sizeof settings / sizeof settings[0];
-	/* The current directory may be one that no sandbox is made of: the home, for instance. */
-	int prepared = chdir("/usr") < 0 ? err_set(&why, errno, "cannot enter /usr") : 0;
+	int prepared = workspace_enter(&why);
 	if (prepared == 0)
 		prepared = request_read(&mine, command, &request, &why);
 	if (prepared == 0)

@@ -101,8 +101,8 @@ static const struct op *mask_in_live_tree(const struct plan *plan)
 {
 	for (size_t i = 0; i < plan->count; i++) {
 		const struct op *cover = plan->op[i].kind == OP_MASK
-			? plan_cover(plan, i, plan->op[i].target)
-			: NULL;
+						 ? plan_cover(plan, i, plan->op[i].target)
+						 : NULL;
 		if (cover && (cover->kind == OP_BIND || cover->kind == OP_BIND_FD))
 			return &plan->op[i];
 	}
@@ -131,7 +131,8 @@ static void answer_absent_names(const struct question *question, struct answer *
 		say(answer, STANDING_OK, "the workspace is read-only");
 	else
 		say(answer, STANDING_MISSING,
-			"a mount cannot cover what does not exist, and the workspace is the live one");
+			"a mount cannot cover what does not exist, and the workspace is the live "
+			"one");
 }
 
 static void answer_private_tmp(const struct question *question, struct answer *answer)
@@ -140,7 +141,8 @@ static void answer_private_tmp(const struct question *question, struct answer *a
 	for (size_t i = 0; i < 2; i++) {
 		const struct op *op = found_at(question->plan, places[i]);
 		if (op && op->kind != OP_TMPFS && op_is_writable(op))
-			return say(answer, STANDING_MISSING, "%s is mounted from elsewhere", places[i]);
+			return say(answer, STANDING_MISSING, "%s is mounted from elsewhere",
+				places[i]);
 	}
 	if (!has_namespace(question->plan, "mount"))
 		return say(answer, STANDING_MISSING, "no mount namespace");
@@ -155,8 +157,8 @@ static void answer_hidden_processes(const struct question *question, struct answ
 	if (!has_namespace(question->plan, "pid"))
 		say(answer, STANDING_MISSING, "no process namespace");
 	else if (proc && (proc->flags & PROC_HOST))
-		say(answer, STANDING_MISSING,
-			"%s: the outer /proc is mounted and lists them", proc->because);
+		say(answer, STANDING_MISSING, "%s: the outer /proc is mounted and lists them",
+			proc->because);
 	else if (binds_root(question->plan) && !proc)
 		say(answer, STANDING_MISSING, "the host's /proc comes with its root");
 	else
@@ -167,8 +169,8 @@ static void answer_signals(const struct question *question, struct answer *answe
 {
 	const struct op *landlock = find(question->plan, OP_LANDLOCK, NULL);
 	struct err why = { 0 };
-	bool fenced = landlock && (landlock->flags & LANDLOCK_SCOPES) &&
-		      probe_abstract_scope(&why) == 0;
+	bool fenced =
+		landlock && (landlock->flags & LANDLOCK_SCOPES) && probe_abstract_scope(&why) == 0;
 	if (has_namespace(question->plan, "pid"))
 		say(answer, STANDING_OK, "process namespace%s",
 			fenced ? "; Landlock scope as a second fence" : "");
@@ -217,7 +219,8 @@ static void answer_abstract_sockets(const struct question *question, struct answ
 	if (has_namespace(question->plan, "net"))
 		say(answer, STANDING_OK, "network namespace");
 	else if (!landlock || !(landlock->flags & LANDLOCK_SCOPES))
-		say(answer, STANDING_MISSING, "no network namespace and no Landlock scope in the plan");
+		say(answer, STANDING_MISSING,
+			"no network namespace and no Landlock scope in the plan");
 	else if (probe_abstract_scope(&why) < 0)
 		say(answer, STANDING_MISSING, "%.200s", why.text);
 	else
@@ -236,7 +239,8 @@ static void answer_path_sockets(const struct question *question, struct answer *
 static void answer_network(const struct question *question, struct answer *answer, const char *why)
 {
 	if (has_namespace(question->plan, "net"))
-		say(answer, STANDING_OK, "network namespace with nothing but a loopback of its own");
+		say(answer, STANDING_OK,
+			"network namespace with nothing but a loopback of its own");
 	else
 		say(answer, STANDING_MISSING, "%s", why);
 }
@@ -290,7 +294,8 @@ static void answer_tasks(const struct question *question, struct answer *answer)
 	else if (probe_task_limit(&why) == 0)
 		say(answer, STANDING_OK, "RLIMIT_NPROC inside the user namespace");
 	else
-		say(answer, STANDING_MISSING, "no pids control group can be made, and %.150s", why.text);
+		say(answer, STANDING_MISSING, "no pids control group can be made, and %.150s",
+			why.text);
 }
 
 static void answer_time(const struct question *question, struct answer *answer)
@@ -340,8 +345,9 @@ void guarantees_show_json(const struct question *question, struct text *out)
 	for (size_t i = 0; i < GUARANTEE_COUNT; i++) {
 		struct answer answer;
 		guarantee_answer(question, i, &answer);
-		text_format(out, "%s\n    {\"name\": \"%s\", \"standing\": \"%s\", \"by\": ",
-			i ? "," : "", guarantee_info[i].name, standing_names[answer.standing]);
+		text_format(out,
+			"%s\n    {\"name\": \"%s\", \"standing\": \"%s\", \"by\": ", i ? "," : "",
+			guarantee_info[i].name, standing_names[answer.standing]);
 		text_add_json_string(out, answer.text);
 		text_add(out, "}");
 	}
@@ -374,7 +380,10 @@ int guarantee_require(const struct question *question, const char *name, struct 
 	if (answer.standing == STANDING_OK)
 		return 0;
 	err_set(e, 0, "the guarantee %s is required and %s: %s", name,
-		answer.standing == STANDING_WEAKER ? "only weaker here" : "missing here", answer.text);
-	return err_hint(e, "%s says: %s; hutch plan shows what this run has, hutch doctor what this "
-			   "machine can do", name, guarantee_info[guarantee].sentence);
+		answer.standing == STANDING_WEAKER ? "only weaker here" : "missing here",
+		answer.text);
+	return err_hint(e,
+		"%s says: %s; hutch plan shows what this run has, hutch doctor what this "
+		"machine can do",
+		name, guarantee_info[guarantee].sentence);
 }

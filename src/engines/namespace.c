@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -175,11 +176,25 @@ static int clone_failed(struct err *e)
 	return -1;
 }
 
+/* From a directory of the host every other can be reached, whatever is mounted. */
+static int stdio_check(const struct plan *plan, struct err *e)
+{
+	struct stat info;
+	for (int fd = 0; fd < 3 && !plan->faithful; fd++) {
+		if (fstat(fd, &info) < 0 || !S_ISDIR(info.st_mode))
+			continue;
+		err_set(e, 0, "descriptor %d is a directory of the host, which would lead out of the "
+			      "sandbox", fd);
+		return err_hint(e, "redirect it from or to a file, or mount the directory with --bind");
+	}
+	return 0;
+}
+
 static int namespace_start(const struct plan *plan, const struct start *start, struct box *ret_box,
 	struct err *e)
 {
 	unsigned long flags;
-	if (plan_flags(plan, &flags, e) < 0)
+	if (plan_flags(plan, &flags, e) < 0 || stdio_check(plan, e) < 0)
 		return -1;
 	/* Everything that allocates is done before the clone. */
 	AUTO_STRINGS environment = { 0 };

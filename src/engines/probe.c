@@ -33,8 +33,7 @@ enum { PROBE_MILLISECONDS = 3000 };
 
 /* --- a child that tries ---------------------------------------------------------------------- */
 
-static void child_try(
-	int pipe, int (*act)(const void *data, struct err *e), const void *data)
+static void child_try(int pipe, int (*act)(const void *data, struct err *e), const void *data)
 {
 	struct err e = { 0 };
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -268,7 +267,8 @@ static int try_overlay(const void *data, struct err *e)
 		mkdirat(overlay, "d", 0755) < 0)
 		return err_set(e, errno, "an overlay on this file system cannot delete");
 	if (faccessat(overlay, "d/f", F_OK, 0) == 0)
-		return err_set(e, 0, "an overlay on this file system does not keep what was deleted");
+		return err_set(
+			e, 0, "an overlay on this file system does not keep what was deleted");
 	return 0;
 }
 
@@ -277,7 +277,8 @@ static int overlay_fill(int base)
 	if (mkdirat(base, "lower", 0755) < 0 || mkdirat(base, "upper", 0755) < 0 ||
 		mkdirat(base, "work", 0755) < 0 || mkdirat(base, "lower/d", 0755) < 0)
 		return -1;
-	AUTO_CLOSE int file = openat(base, "lower/d/f", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	AUTO_CLOSE int file =
+		openat(base, "lower/d/f", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	return file < 0 ? -1 : 0;
 }
 
@@ -366,8 +367,8 @@ static int try_seccomp(const void *data, struct err *e)
 	(void)data;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return err_set(e, errno, "cannot set no_new_privs");
-	long listener = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
-		SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
+	long listener = syscall(
+		SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
 	return listener >= 0 ? 0 : err_set(e, errno, "cannot install a seccomp filter");
 }
 
@@ -414,8 +415,9 @@ static int try_task_limit(const void *data, struct err *e)
 	int possible = children_possible(3);
 	if (possible == 1)
 		return 0;
-	return err_set(e, 0, possible ? "the kernel does not count the tasks of this user"
-				      : "the kernel counts the user's tasks outside too");
+	return err_set(e, 0,
+		possible ? "the kernel does not count the tasks of this user"
+			 : "the kernel counts the user's tasks outside too");
 }
 
 int probe_task_limit(struct err *e)

@@ -3,8 +3,8 @@
  * Finding out what works here by doing it, each in a forked child that is killed after three
  * seconds. Only asked for by doctor, plan, --require and limits: a plain run probes nothing.
  *
- * Each returns 0 when the thing works; else -1 with a sentence that says what did not, and where the
- * cause is known a hint with the commands that change it.
+ * Each returns 0 when the thing works; else -1 with a sentence that says what did not, and where
+ * the cause is known a hint with the commands that change it.
  */
 #pragma once
 

@@ -78,9 +78,11 @@ static void message_begin(
 	struct batch *batch, unsigned type, unsigned flags, uint8_t family, uint16_t resource)
 {
 	const struct nlmsghdr head = { .nlmsg_type = (uint16_t)type,
-		.nlmsg_flags = (uint16_t)(NLM_F_REQUEST | flags), .nlmsg_seq = type };
-	const struct nfgenmsg generic = { .nfgen_family = family, .version = NFNETLINK_V0,
-		.res_id = htons(resource) };
+		.nlmsg_flags = (uint16_t)(NLM_F_REQUEST | flags),
+		.nlmsg_seq = type };
+	const struct nfgenmsg generic = {
+		.nfgen_family = family, .version = NFNETLINK_V0, .res_id = htons(resource)
+	};
 	batch->message = batch->length;
 	batch_put(batch, &head, sizeof head);
 	batch_put(batch, &generic, sizeof generic);

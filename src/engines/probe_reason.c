@@ -31,7 +31,8 @@ static bool status_has(const char *name, const char *value)
 	for (char *line = strtok_r(data, "\n", &next); line; line = strtok_r(NULL, "\n", &next)) {
 		size_t length = strlen(name);
 		if (strncmp(line, name, length) == 0 && line[length] == ':')
-			found = strcmp(line + length + 1 + strspn(line + length + 1, "\t "), value) == 0;
+			found = strcmp(line + length + 1 + strspn(line + length + 1, "\t "),
+					value) == 0;
 	}
 	free(data);
 	return found;
@@ -76,13 +77,15 @@ int reason_user_namespace(struct err *e)
 		if (setting(causes[i].path, -1) == causes[i].value)
 			return err_hint(e, "%s", causes[i].fix);
 	if (e->number == ENOSPC || e->number == EUSERS)
-		return err_hint(e, "a limit is reached: namespaces are nested 32 deep, or too many "
-				   "exist (/proc/sys/user/max_user_namespaces), or the sandbox around "
-				   "this one forbids nesting (hutch --nesting)");
+		return err_hint(e,
+			"a limit is reached: namespaces are nested 32 deep, or too many "
+			"exist (/proc/sys/user/max_user_namespaces), or the sandbox around "
+			"this one forbids nesting (hutch --nesting)");
 	if (in_container())
-		return err_hint(e, "a container's filter forbids it; start the container with\n"
-				   "--security-opt seccomp=unconfined --security-opt apparmor=unconfined"
-				   "\n(Docker and Podman; Kubernetes: seccompProfile Unconfined)");
+		return err_hint(e,
+			"a container's filter forbids it; start the container with\n"
+			"--security-opt seccomp=unconfined --security-opt apparmor=unconfined"
+			"\n(Docker and Podman; Kubernetes: seccompProfile Unconfined)");
 	return err_hint(e, "nothing known forbids it: is this a chroot, or does a security module "
 			   "(SELinux, AppArmor: see the kernel log) refuse it?");
 }
@@ -93,9 +96,10 @@ int reason_map(uid_t uid, struct err *e)
 		return -1;
 	if (uid != 0)
 		return reason_user_namespace(e);
-	return err_hint(e, "root needs CAP_SETFCAP for that (Linux 5.12): start the container with\n"
-			   "--cap-add SETFCAP\n"
-			   "or run hutch as another user, or with --user 1000 where that works");
+	return err_hint(e,
+		"root needs CAP_SETFCAP for that (Linux 5.12): start the container with\n"
+		"--cap-add SETFCAP\n"
+		"or run hutch as another user, or with --user 1000 where that works");
 }
 
 int reason_proc(struct err *e)

@@ -22,7 +22,8 @@ struct merge {
 
 enum decision { DROP, TAKE, MERGE_OBJECT, MERGE_ARRAY };
 
-/* What becomes of one value; for MERGE_... the three versions are still needed, `base` perhaps NULL. */
+/* What becomes of one value; for MERGE_... the three versions are still needed, `base` perhaps
+ * NULL. */
 struct choice {
 	enum decision decision;
 	struct json_value *take;
@@ -33,7 +34,8 @@ struct choice {
 
 static struct style style_of(struct json_bytes bytes)
 {
-	struct style style = { .end_of_line = bytes.length && bytes.data[bytes.length - 1] == '\n' };
+	struct style style = { .end_of_line =
+				       bytes.length && bytes.data[bytes.length - 1] == '\n' };
 	const char *end = bytes.data + bytes.length;
 	const char *at = bytes.data;
 	while (at < end && *at != '{' && *at != '[')
@@ -69,8 +71,8 @@ static void put_line(struct merge *m, unsigned level)
 }
 
 /* What comes before one child: the bracket or comma, the line, and the member's name. */
-static void put_child_start(struct merge *m, const struct json_value *child, char bracket,
-	bool first, unsigned level)
+static void put_child_start(
+	struct merge *m, const struct json_value *child, char bracket, bool first, unsigned level)
 {
 	put(m, first ? &bracket : ",", 1);
 	put_line(m, level + 1);
@@ -115,8 +117,8 @@ static double number_of(const struct json_value *value)
 }
 
 /* If all three are numbers and both sides raised theirs: the greater one, else NULL. */
-static struct json_value *greater_number(struct json_value *base, struct json_value *host,
-	struct json_value *box)
+static struct json_value *greater_number(
+	struct json_value *base, struct json_value *host, struct json_value *box)
 {
 	if (!base || base->kind != JSON_NUMBER || host->kind != JSON_NUMBER ||
 		box->kind != JSON_NUMBER)
@@ -138,8 +140,8 @@ static struct json_value *if_kind(struct json_value *value, enum json_kind kind)
 }
 
 /* Any of the three may be absent. */
-static struct choice choose(struct merge *m, struct json_value *base, struct json_value *host,
-	struct json_value *box)
+static struct choice choose(
+	struct merge *m, struct json_value *base, struct json_value *host, struct json_value *box)
 {
 	if (json_same(box, base) || json_same(box, host))
 		return take(host);
@@ -180,8 +182,8 @@ static void merge_objects(struct merge *m, const struct choice *c, unsigned leve
 	for (struct json_value *host = c->host->child; host; host = host->next) {
 		if (json_member(c->host, host) != host)
 			continue; /* a later one of the same name counts */
-		struct choice choice = choose(
-			m, json_member(c->base, host), host, json_member(c->box, host));
+		struct choice choice =
+			choose(m, json_member(c->base, host), host, json_member(c->box, host));
 		put_member(m, host, &choice, &first, level);
 	}
 	for (struct json_value *box = c->box->child; box; box = box->next) {
@@ -197,7 +199,7 @@ static void merge_objects(struct merge *m, const struct choice *c, unsigned leve
 struct tally {
 	struct json_value *element;
 	size_t base, host, box;
-	size_t left;	/* still to be written */
+	size_t left;     /* still to be written */
 	size_t unwalked; /* of the host's, not yet walked past */
 };
 
@@ -263,8 +265,8 @@ static struct tally *tallies_make(const struct choice *c)
 }
 
 /* Write the elements from `from` up to `to`, as far as they are to be in the result. */
-static void put_elements(struct merge *m, const struct json_value *from, const struct json_value *to,
-	bool *first, unsigned level)
+static void put_elements(struct merge *m, const struct json_value *from,
+	const struct json_value *to, bool *first, unsigned level)
 {
 	for (; from != to; from = from->next) {
 		if (from->tally->left == 0)
@@ -287,8 +289,9 @@ static struct json_value *walk_to(struct json_value *host, const struct json_val
 	}
 }
 
-/* The host's order. What only the box has comes just before the element that follows it in the box's
- * version: a list with the newest in front stays one, as does one with the newest at the end. */
+/* The host's order. What only the box has comes just before the element that follows it in the
+ * box's version: a list with the newest in front stays one, as does one with the newest at the end.
+ */
 static void merge_arrays(struct merge *m, const struct choice *c, unsigned level)
 {
 	AUTO_FREE struct tally *tallies = tallies_make(c);

@@ -69,7 +69,12 @@ static int32_t utf8_next(const char **at, const char *end)
 {
 	const unsigned char *p = (const unsigned char *)*at;
 	size_t left = (size_t)(end - *at);
-	size_t length = *p < 0x80 ? 1 : *p < 0xc2 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : *p < 0xf5 ? 4 : 0;
+	size_t length = *p < 0x80   ? 1
+			: *p < 0xc2 ? 0
+			: *p < 0xe0 ? 2
+			: *p < 0xf0 ? 3
+			: *p < 0xf5 ? 4
+				    : 0;
 	if (length == 0 || length > left)
 		return -1;
 	int32_t c = length == 1 ? *p : *p & (0x7f >> length);
@@ -143,8 +148,8 @@ static int32_t string_next(const char **at, const char *end)
 }
 
 /* Pass over the string at p->at, quotes included, and hash what it says. */
-static int string_scan(struct parser *p, const char **ret_text, uint32_t *ret_length,
-	uint64_t *ret_hash)
+static int string_scan(
+	struct parser *p, const char **ret_text, uint32_t *ret_length, uint64_t *ret_hash)
 {
 	const char *start = p->at++;
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -255,8 +260,8 @@ static int scalar_parse(struct parser *p, struct json_value *value)
 static int value_parse(struct parser *p, unsigned depth, struct json_value *value);
 
 /* One element of an array or member of an object, the comma after it included. */
-static int child_parse(struct parser *p, unsigned depth, struct json_value *parent,
-	struct json_value **ret_child)
+static int child_parse(
+	struct parser *p, unsigned depth, struct json_value *parent, struct json_value **ret_child)
 {
 	if (p->document->values == JSON_VALUES)
 		return fail(p, "more values than are allowed");

@@ -15,15 +15,15 @@ struct json_value {
 	enum json_kind kind;
 	uint32_t length;
 	uint32_t key_length;
-	uint32_t count;	     /* of children */
-	const char *text;    /* scalars: as spelled, with quotes; a slice of the document's bytes */
-	const char *key;     /* as spelled, with quotes; NULL outside objects */
-	uint64_t hash;	     /* equal values have equal hashes; the order of members plays no part */
+	uint32_t count;   /* of children */
+	const char *text; /* scalars: as spelled, with quotes; a slice of the document's bytes */
+	const char *key;  /* as spelled, with quotes; NULL outside objects */
+	uint64_t hash;    /* equal values have equal hashes; the order of members plays no part */
 	uint64_t key_hash;
 	struct json_value *child;
 	struct json_value *next;
 	struct json_value **index; /* members by key_hash; made when first searched */
-	struct tally *tally;	   /* for the merge of arrays */
+	struct tally *tally;       /* for the merge of arrays */
 };
 
 struct json_block;

@@ -20,7 +20,8 @@
 
 enum { TASKS_MOST = 1 << 22 }; /* PID_MAX_LIMIT: more is refused as a limit */
 
-/* Files by interface; NULL ends a list. A file that is missing is passed over unless it is first. */
+/* Files by interface; NULL ends a list. A file that is missing is passed over unless it is first.
+ */
 static const struct controller {
 	const char *name;
 	const char *limit[2]; /* v1, v2 */
@@ -147,10 +148,10 @@ static bool is_unlimited(int directory)
 }
 
 /* In the unified hierarchy a group with processes has no children that are limited, so a new one is
- * made beside ours: where the parent is ours to write and hands the controller down. What limits our
- * own group must not be left behind by that. */
-static int parent_of_new(
-	int own, const char *path, const struct hierarchy *hierarchy, const struct controller *wanted)
+ * made beside ours: where the parent is ours to write and hands the controller down. What limits
+ * our own group must not be left behind by that. */
+static int parent_of_new(int own, const char *path, const struct hierarchy *hierarchy,
+	const struct controller *wanted)
 {
 	if (hierarchy->version == 1 || file_lists(own, "cgroup.subtree_control", wanted->name))
 		return openat(own, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -203,7 +204,8 @@ static void name_make(char ret_name[64])
 	snprintf(ret_name, 64, "hutch-%d-%" PRIu64, getpid(), process_start(getpid()));
 }
 
-/* Groups whose hutch was killed are empty soon and then removed by the next one that comes along. */
+/* Groups whose hutch was killed are empty soon and then removed by the next one that comes along.
+ */
 static void sweep(int parent)
 {
 	int copy = openat(parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -228,8 +230,8 @@ static int group_make(int parent, struct cgroup *group)
 	sweep(parent);
 	if (mkdirat(parent, group->name, 0755) < 0 && errno != EEXIST)
 		return -1;
-	group->directory = openat(
-		parent, group->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	group->directory =
+		openat(parent, group->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (group->directory < 0)
 		return -1;
 	group->parent = fcntl(parent, F_DUPFD_CLOEXEC, 3);
@@ -252,31 +254,32 @@ int cgroup_make(enum cgroup_controller controller, struct cgroup *ret_group, str
 	}
 	cgroup_close(ret_group);
 	if (number == ENOENT)
-		return err_set(e, 0, "there is no %s controller for control groups here",
-			wanted->name);
+		return err_set(
+			e, 0, "there is no %s controller for control groups here", wanted->name);
 	return err_set(e, number, "no %s control group can be made here", wanted->name);
 }
 
-int cgroup_of(
-	enum cgroup_controller controller, pid_t pid, struct cgroup *ret_group, struct err *e)
+int cgroup_of(enum cgroup_controller controller, pid_t pid, struct cgroup *ret_group, struct err *e)
 {
 	const struct controller *wanted = &controllers[controller];
 	char path[PATH_MAX];
 	*ret_group = (struct cgroup)CGROUP_NONE;
 	for (size_t i = 0; i < sizeof hierarchies / sizeof hierarchies[0]; i++) {
 		AUTO_CLOSE int root = hierarchy_open(&hierarchies[i], wanted->name);
-		AUTO_CLOSE int own = root < 0
-			? -1
-			: own_open(root, &hierarchies[i], wanted->name, pid, path);
+		AUTO_CLOSE int own =
+			root < 0 ? -1 : own_open(root, &hierarchies[i], wanted->name, pid, path);
 		int version = hierarchies[i].version;
 		if (own < 0 || faccessat(own, wanted->limit[version - 1], R_OK, AT_EACCESS) < 0)
 			continue;
-		*ret_group = (struct cgroup){ .controller = controller, .version = version,
-			.parent = -1, .directory = take_fd(&own) };
+		*ret_group = (struct cgroup){ .controller = controller,
+			.version = version,
+			.parent = -1,
+			.directory = take_fd(&own) };
 		ret_group->kills = cgroup_kills(ret_group);
 		return 0;
 	}
-	return err_set(e, 0, "the %s control group of process %d is not visible", wanted->name, pid);
+	return err_set(
+		e, 0, "the %s control group of process %d is not visible", wanted->name, pid);
 }
 
 int cgroup_limit(const struct cgroup *group, uint64_t most, struct err *e)
@@ -290,8 +293,8 @@ int cgroup_limit(const struct cgroup *group, uint64_t most, struct err *e)
 	if (file_poke_at(group->directory, controller->limit[interface], number) < 0)
 		return err_set(e, errno, "cannot set %s of the control group to %s",
 			controller->limit[interface], number);
-	/* v1 limits memory and swap in one number, v2 swap alone. Without the file nothing is counted
-	 * or there is no swap. */
+	/* v1 limits memory and swap in one number, v2 swap alone. Without the file nothing is
+	 * counted or there is no swap. */
 	const char *swap = controller->swap[interface];
 	if (swap && file_poke_at(group->directory, swap, group->version == 1 ? number : "0") < 0 &&
 		errno != ENOENT && errno != EOPNOTSUPP)
@@ -311,12 +314,13 @@ int cgroup_enter(const struct cgroup *group, pid_t pid, struct err *e)
 uint64_t cgroup_kills(const struct cgroup *group)
 {
 	const char *file = group->directory < 0 || !group->version
-		? NULL
-		: controllers[group->controller].counts[group->version - 1];
+				   ? NULL
+				   : controllers[group->controller].counts[group->version - 1];
 	char *data = NULL;
 	uint64_t kills = 0;
 	if (file && file_read_at(group->directory, file, 4096, &data, NULL, NULL) == 0) {
-		const char *line = strncmp(data, "oom_kill ", 9) == 0 ? data : strstr(data, "\noom_kill ");
+		const char *line =
+			strncmp(data, "oom_kill ", 9) == 0 ? data : strstr(data, "\noom_kill ");
 		line = line ? strchr(line, ' ') : NULL;
 		kills = line ? strtoull(line, NULL, 10) : 0;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Control groups for one box: where one can be made, making it, what it counted. Both interfaces: one
- * hierarchy per controller (v1, for root), and the unified one (v2, for whoever a subtree is
+ * Control groups for one box: where one can be made, making it, what it counted. Both interfaces:
+ * one hierarchy per controller (v1, for root), and the unified one (v2, for whoever a subtree is
  * delegated to).
  */
 #pragma once
@@ -18,14 +18,17 @@ enum cgroup_controller { CGROUP_PIDS, CGROUP_MEMORY, CGROUP_CONTROLLERS };
 /* A group, made by us or found. Zeroed with `directory` -1 is no group at all. */
 struct cgroup {
 	enum cgroup_controller controller;
-	int version;	/* 1 or 2 */
-	int parent;	/* descriptors, owned */
+	int version; /* 1 or 2 */
+	int parent;  /* descriptors, owned */
 	int directory;
-	char name[64];	/* below `parent`; empty: not ours to remove */
+	char name[64];  /* below `parent`; empty: not ours to remove */
 	uint64_t kills; /* what the kernel had counted when the group was taken over */
 };
 
-#define CGROUP_NONE { .parent = -1, .directory = -1 }
+#define CGROUP_NONE                                                                                \
+	{                                                                                          \
+		.parent = -1, .directory = -1                                                      \
+	}
 
 /* Make a group below our own (v1; v2 where the group may have children) or beside it (v2), and take
  * away what earlier runs that were killed left there. The name comes from this process: the same

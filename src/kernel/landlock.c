@@ -17,11 +17,11 @@
 
 enum { CREATE_RULESET_VERSION = 1, RULE_PATH_BENEATH = 1, RULE_NET_PORT = 2 };
 
-/* The layouts of the kernel's own interface. A kernel takes a shorter structure as one whose rest is
- * zero, and a longer one if its rest is zero. */
+/* The layouts of the kernel's own interface. A kernel takes a shorter structure as one whose rest
+ * is zero, and a longer one if its rest is zero. */
 struct ruleset_attribute {
 	uint64_t fs;
-	uint64_t net;	 /* ABI 4 */
+	uint64_t net;    /* ABI 4 */
 	uint64_t scoped; /* ABI 6 */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The three Landlock calls (Linux 5.13), with constants of our own: the headers of the build machine
- * may be older than the kernel that runs. No opinion on what to allow is held here.
+ * The three Landlock calls (Linux 5.13), with constants of our own: the headers of the build
+ * machine may be older than the kernel that runs. No opinion on what to allow is held here.
  */
 #pragma once
 
@@ -24,8 +24,8 @@ enum {
 	LANDLOCK_FS_MAKE_FIFO = 1 << 10,
 	LANDLOCK_FS_MAKE_BLOCK = 1 << 11,
 	LANDLOCK_FS_MAKE_SYM = 1 << 12,
-	LANDLOCK_FS_REFER = 1 << 13,	 /* 2: rename and link across directories */
-	LANDLOCK_FS_TRUNCATE = 1 << 14,	 /* 3 */
+	LANDLOCK_FS_REFER = 1 << 13,     /* 2: rename and link across directories */
+	LANDLOCK_FS_TRUNCATE = 1 << 14,  /* 3 */
 	LANDLOCK_FS_IOCTL_DEV = 1 << 15, /* 5 */
 };
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * D-Bus, as far as StartTransientUnit needs it (D-Bus Specification, "Message Protocol"): values are
- * aligned to their size, structures to 8; strings and arrays begin with their length in 32 bits; a
- * signature has one byte for it. Little-endian throughout, which the first byte of a message says.
+ * D-Bus, as far as StartTransientUnit needs it (D-Bus Specification, "Message Protocol"): values
+ * are aligned to their size, structures to 8; strings and arrays begin with their length in 32
+ * bits; a signature has one byte for it. Little-endian throughout, which the first byte of a
+ * message says.
  */
 #include "kernel/scope.h"
 
@@ -222,10 +223,10 @@ static uint32_t reply_serial(struct reader fields)
 		uint32_t value = 0;
 		if (!signature || signature[0] != 1)
 			return 0;
-		bool known = signature[1] == 'u' ? take_u32(&fields, &value)
-			: signature[1] == 'g'	 ? (code = take(&fields, 1, 1)) &&
-				take(&fields, 1, code[0] + 1u)
-			: take_string(&fields) != NULL;
+		bool known = signature[1] == 'u'   ? take_u32(&fields, &value)
+			     : signature[1] == 'g' ? (code = take(&fields, 1, 1)) &&
+							     take(&fields, 1, code[0] + 1u)
+						   : take_string(&fields) != NULL;
 		if (!known)
 			return 0;
 		if (*code == FIELD_REPLY_SERIAL && signature[1] == 'u')

@@ -12,9 +12,10 @@
 
 #include "base/err.h"
 
-/* Does the user's systemd answer, and does it hand a memory controller down (Linux 5.2, v2 only)? */
+/* Does the user's systemd answer, and does it hand a memory controller down (Linux 5.2, v2 only)?
+ */
 bool scope_is_reachable(void);
 
-/* Have `pid` moved into a new scope with these limits (0: none), and wait until it is there, at most
- * two seconds. The scope ends with its last process. */
+/* Have `pid` moved into a new scope with these limits (0: none), and wait until it is there, at
+ * most two seconds. The scope ends with its last process. */
 int scope_start(pid_t pid, uint64_t memory, uint64_t tasks, struct err *e);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Theory of operation. A directory that is not empty is never descended into from where it lies:
- * its own subdirectories are renamed up to the top of the tree, under numbers, and it can be removed
- * at once. So every directory is emptied at depth one, however deep it was; the queue of those to
- * come is two counters, since their names are numbers; and nobody who renames directories while we
- * work can lead us anywhere, because every step is one name below a descriptor that we hold.
+ * its own subdirectories are renamed up to the top of the tree, under numbers, and it can be
+ * removed at once. So every directory is emptied at depth one, however deep it was; the queue of
+ * those to come is two counters, since their names are numbers; and nobody who renames directories
+ * while we work can lead us anywhere, because every step is one name below a descriptor that we
+ * hold.
  */
 #include "kernel/tree.h"
 
@@ -33,10 +34,10 @@ enum {
 
 struct removal {
 	int top;
-	const char *name;    /* of the top, for the sentence */
-	unsigned long first; /* the queue: numbers of the directories moved up and not yet removed */
+	const char *name; /* of the top, for the sentence */
+	unsigned long
+		first; /* the queue: numbers of the directories moved up and not yet removed */
 	unsigned long next;
-	unsigned long removed;
 	unsigned long leftovers;
 	int why; /* errno of the first leftover */
 	char leftover[NAME_MAX + 1];
@@ -126,98 +127,71 @@ static int remove_entry(int directory, const char *name, unsigned char type)
 	return -1;
 }
 
-typedef int visitor(struct removal *removal, int directory, const char *name, unsigned char type);
+typedef void visitor(struct removal *removal, int directory, const char *name, unsigned char type);
 
-/* Call `visit` for every entry; returns how many entries there were, or -1. */
-static long directory_each(struct removal *removal, int directory, visitor *visit)
+/* Call `visit` for every entry. What cannot be listed shows itself as not empty. */
+static void directory_each(struct removal *removal, int directory, visitor *visit)
 {
 	char buffer[BUFFER_SIZE] __attribute__((aligned(8)));
-	long entries = 0;
+	ssize_t got;
 	if (lseek(directory, 0, SEEK_SET) < 0)
-		return -1;
-	for (;;) {
-		ssize_t got = getdents64(directory, buffer, sizeof buffer);
-		if (got < 0 && errno == ENOENT)
-			return entries; /* removed by somebody while it was open */
-		if (got <= 0)
-			return got < 0 ? -1 : entries;
+		return;
+	while ((got = getdents64(directory, buffer, sizeof buffer)) > 0)
 		for (ssize_t at = 0; at < got;) {
 			const struct dirent64 *entry = (const void *)(buffer + at);
 			at += entry->d_reclen;
 			if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
 				continue;
-			entries++;
 			visit(removal, directory, entry->d_name, entry->d_type);
 		}
-	}
 }
 
-static int visit_child(struct removal *removal, int directory, const char *name, unsigned char type)
+static void visit_child(
+	struct removal *removal, int directory, const char *name, unsigned char type)
 {
 	int result = remove_entry(directory, name, type);
 	if (result > 0)
 		result = move_up(removal, directory, name);
 	if (result < 0 && errno != ENOENT)
 		leave(removal, name, errno);
-	else
-		removal->removed++;
-	return result;
 }
 
-/* Call `visit` until nothing is left, no progress is made, or somebody outruns us. */
-static void directory_empty(struct removal *removal, int directory, const char *name, visitor *visit)
-{
-	for (int round = 0; round < ROUNDS; round++) {
-		unsigned long removed = removal->removed, leftovers = removal->leftovers;
-		long entries = directory_each(removal, directory, visit);
-		if (entries < 0)
-			leave(removal, name, errno);
-		if (entries <= 0 || removal->leftovers != leftovers || removal->removed == removed)
-			return;
-	}
-}
-
-/* Remove a directory that lies directly in the top. */
-static int remove_directory(struct removal *removal, const char *name)
+/* Remove a directory that lies directly in the top. What is none (any more) is left to the next
+ * look at the top. */
+static void remove_directory(struct removal *removal, const char *name)
 {
 	const uint64_t resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV;
 	AUTO_CLOSE int directory = directory_open(removal->top, name, resolve);
 	if (directory < 0) {
-		if (errno != ENOENT)
+		if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP)
 			leave(removal, name, errno);
-		return -1;
+		return;
 	}
 	unsigned long leftovers = removal->leftovers;
-	for (int round = 0; round < ROUNDS; round++) {
-		directory_empty(removal, directory, name, visit_child);
+	for (int round = 0; round < ROUNDS && removal->leftovers == leftovers; round++) {
+		directory_each(removal, directory, visit_child);
 		int result = remove_entry(removal->top, name, DT_DIR);
-		if (result == 0) {
-			removal->removed++;
-			return 0;
-		}
-		if (result < 0 || removal->leftovers != leftovers)
+		if (result == 0)
+			return;
+		if (result < 0)
 			break;
 	}
 	if (removal->leftovers == leftovers)
 		leave(removal, name, errno);
-	return -1;
 }
 
-static int visit_top(struct removal *removal, int directory, const char *name, unsigned char type)
+static void visit_top(struct removal *removal, int directory, const char *name, unsigned char type)
 {
 	int result = remove_entry(directory, name, type);
 	if (result < 0)
 		leave(removal, name, errno);
-	else if (result == 0)
-		removal->removed++;
-	else
-		result = remove_directory(removal, name);
+	else if (result > 0)
+		remove_directory(removal, name);
 	while (removal->first < removal->next) {
 		char number[32];
 		snprintf(number, sizeof number, ".removed-%lu", removal->first++);
 		remove_directory(removal, number);
 	}
-	return result;
 }
 
 static int removal_fail(const struct removal *removal, struct err *e)
@@ -243,11 +217,12 @@ int tree_remove_at(int parent, const char *name, struct err *e)
 		return 0;
 	if (result < 0)
 		return err_set(e, errno, "cannot remove %s", name);
-	AUTO_CLOSE int top = removal.top = directory_open(parent, name, 0); /* EBUSY above, were it a mount */
+	AUTO_CLOSE int top = removal.top =
+		directory_open(parent, name, 0); /* EBUSY above, were it a mount */
 	if (top < 0)
 		return err_set(e, errno, "cannot open %s to remove it", name);
 	for (int round = 0; round < ROUNDS && !removal.leftovers; round++) {
-		directory_empty(&removal, top, name, visit_top);
+		directory_each(&removal, top, visit_top);
 		if (unlinkat(parent, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
 			return 0;
 		if (errno != ENOTEMPTY && errno != EEXIST)

@@ -81,6 +81,7 @@ void plan_free(struct plan *plan)
 	for (size_t i = 0; i < plan->count; i++)
 		free((void *)plan->op[i].layers);
 	free(plan->op);
+	free(plan->words);
 	strings_free(&plan->texts);
 	*plan = (struct plan){ 0 };
 }

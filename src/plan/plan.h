@@ -86,9 +86,10 @@ struct plan {
 	struct op *op;
 	size_t count;
 	size_t size;
-	char *const *command; /* ends with NULL; borrowed */
+	char *const *command; /* ends with NULL; borrowed, or `words` */
 	const char *argv0;    /* what the command sees as its name; NULL: command[0] */
 	bool faithful;	      /* a bubblewrap command line: its ways, its liberties (check.c) */
+	char **words;	      /* a command that was made for the plan: owned; else NULL */
 	struct strings texts; /* what the operations point to */
 };
 

@@ -26,7 +26,11 @@ void add_tmpfs(struct parts *parts, const char *target, mode_t perms, unsigned s
 	op->size = (parts->memory / share) & ~UINT64_C(0xfffff);
 	if (op->size < 1u << 20)
 		op->size = 1u << 20;
-	op->inodes = 1u << 20;
+	/* An empty file takes about a kilobyte of the kernel's memory, which `size` does not count: this
+	 * many are an eighth of it. */
+	op->inodes = op->size / 8192;
+	if (op->inodes < 1u << 12)
+		op->inodes = 1u << 12;
 }
 
 struct op *add_bind(struct parts *parts, const char *path, unsigned flags, const char *because)
@@ -209,9 +213,11 @@ int policy_compile(const struct compile *compile, struct plan *ret_plan, struct 
 		goto out;
 	add_root(&parts);
 	if (compile_system(&parts, e) < 0 || compile_binds(&parts, true, e) < 0 ||
-		compile_home(&parts, e) < 0 || compile_tools(&parts, e) < 0 ||
-		compile_workspace(&parts, e) < 0 || compile_programs(&parts, e) < 0 ||
-		compile_binds(&parts, false, e) < 0)
+		compile_home(&parts, e) < 0)
+		goto out;
+	compile_tools(&parts);
+	if (compile_workspace(&parts, e) < 0 || compile_programs(&parts, e) < 0 ||
+		compile_wrapper(&parts, e) < 0 || compile_binds(&parts, false, e) < 0)
 		goto out;
 	compile_last(&parts);
 	plan_add(ret_plan, OP_REMOUNT_RO, "engine namespace")->target = "/";

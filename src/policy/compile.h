@@ -30,6 +30,7 @@ struct compile {
 	const struct agents *agents;
 	const char *home_source; /* directory on the host that becomes $HOME inside */
 	char *const *command;	 /* as given; ends with NULL, not empty */
+	bool interactive;	 /* no command was given: a shell */
 };
 
 /* Choose by `--agent`, else by what the command is, else by whose state exists. */
@@ -40,3 +41,7 @@ int agents_choose(const struct policy *policy, const struct host *host, const ch
  * that could not be made visible. The plan borrows `compile->command` unless tools wrap it. */
 int policy_compile(const struct compile *compile, struct plan *ret_plan, struct strings *ret_notes,
 	struct err *e);
+
+/* The user's own copy of the shipped flake, when the policy's tools come from it: tools are nix, none
+ * is named, and the project has none. Owned by the caller; NULL otherwise. A run seeds it. */
+char *tools_own_flake(const struct policy *policy, const struct host *host);

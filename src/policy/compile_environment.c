@@ -5,6 +5,8 @@
 
 #include "base/fd.h"
 #include "base/memory.h"
+#include "base/path.h"
+#include "kernel/lookup.h"
 #include "policy/compile_parts.h"
 #include "policy/lists.h"
 
@@ -153,14 +155,30 @@ static int add_named(struct parts *parts, const char *text, const char *because,
 	return 0;
 }
 
+/* A file of the project is opened without following links: the last command may have planted one to
+ * any file of the user's. */
+static int open_named(const struct host *host, const char *path)
+{
+	const int flags = O_RDONLY | O_NOCTTY | O_CLOEXEC;
+	if (!path_is_within(path, host->directory) || strcmp(path, host->directory) == 0)
+		return open(path, flags);
+	return lookup_beneath(host->directory_fd, path + strlen(host->directory) + 1, flags);
+}
+
 /* Lines of NAME=VALUE; empty lines and those that begin with # are passed over. No quoting: what is
  * after the = is the value. */
 static int add_env_file(struct parts *parts, const struct item *item, struct err *e)
 {
 	AUTO_FREE char *path = host_expand(parts->host, item->text);
 	AUTO_FREE char *data = NULL;
-	if (file_read_at(AT_FDCWD, path, 1u << 20, &data, NULL, e) < 0)
-		return err_prefix(e, "%s", item->origin);
+	AUTO_CLOSE int fd = open_named(parts->host, path);
+	if (fd < 0) {
+		err_set(e, errno, "%s: cannot open %s", item->origin, path);
+		return errno == ELOOP ? err_hint(e, "a link in the project may have been put there by "
+						    "a sandbox: name the file itself") : -1;
+	}
+	if (fd_read_all(fd, 1u << 20, &data, NULL, e) < 0)
+		return err_prefix(e, "%s: %s", item->origin, path);
 	char *rest = data;
 	for (unsigned number = 1; rest; number++) {
 		char *line = strsep(&rest, "\n");
@@ -204,6 +222,7 @@ int compile_environment(struct parts *parts, struct err *e)
 {
 	add_base(parts);
 	add_places(parts);
+	add_nix_remote(parts);
 	add_agents(parts);
 	if (add_user(parts, e) < 0)
 		return -1;

@@ -11,6 +11,15 @@
 #include "policy/compile_parts.h"
 #include "policy/mirror.h"
 
+/* What a kept home shares with the real one, where that has it: read-only, since the agent outside
+ * follows what is written there. */
+static void add_shared(struct parts *parts)
+{
+	AUTO_FREE char *skills = host_expand(parts->host, "~/.config/opencode/skills");
+	if (host_has(skills))
+		add_bind(parts, skills, BIND_READ_ONLY, "shared with a kept home");
+}
+
 /* The skeleton (or the kept home) is a directory of hutch's own on the host, so that mountpoints may
  * be made in it; what programs scatter goes to memory and is gone at the end. */
 static void add_home(struct parts *parts)
@@ -21,8 +30,10 @@ static void add_home(struct parts *parts)
 	home->source = plan_text(parts->plan, "%s", parts->in->home_source);
 	home->target = plan_text(parts->plan, "%s", parts->host->home);
 	home->flags = BIND_SCRATCH;
-	if (policy_word(parts->policy, KEY_HOME) == WORD_HOME_KEPT)
+	if (policy_word(parts->policy, KEY_HOME) == WORD_HOME_KEPT) {
+		add_shared(parts);
 		return;
+	}
 	for (size_t i = 0; i < sizeof scattered / sizeof scattered[0]; i++) {
 		AUTO_FREE char *path = path_join(parts->host->home, scattered[i]);
 		add_tmpfs(parts, path, 0700, 10, because);
@@ -103,9 +114,8 @@ static void path_add(struct parts *parts, const char *program)
 		strings_add(&parts->path, directory);
 }
 
-/* Make the program that `command` names visible where the host has it. */
-static int add_program(struct parts *parts, const char *command, const char *const *install,
-	const char *because, struct err *e)
+int add_program(struct parts *parts, const char *command, const char *const *install,
+	const char *because, const char **ret_path, struct err *e)
 {
 	struct program_request request = {
 		.command = command,
@@ -131,6 +141,8 @@ static int add_program(struct parts *parts, const char *command, const char *con
 		strings_add(parts->notes, program.notes.item[i]);
 	if (program.path && !strchr(command, '/'))
 		path_add(parts, program.path);
+	if (ret_path)
+		*ret_path = program.path ? plan_text(parts->plan, "%s", program.path) : NULL;
 	program_free(&program);
 	return 0;
 }
@@ -139,14 +151,15 @@ int compile_programs(struct parts *parts, struct err *e)
 {
 	const struct agents *agents = parts->in->agents;
 	const char *const *install = agents->command ? agents->command->install : NULL;
-	if (add_program(parts, parts->in->command[0], install, "the command's own program", e) < 0)
+	if (add_program(parts, parts->in->command[0], install, "the command's own program", NULL,
+		    e) < 0)
 		return -1;
 	for (size_t i = 0; i < agents->count; i++) {
 		const struct agent *agent = agents->agent[i];
 		if (agent == agents->command || !agent->commands)
 			continue;
 		const char *because = plan_text(parts->plan, "agent %s", agent->name);
-		if (add_program(parts, agent->commands[0], agent->install, because, e) < 0)
+		if (add_program(parts, agent->commands[0], agent->install, because, NULL, e) < 0)
 			return -1;
 	}
 	return 0;

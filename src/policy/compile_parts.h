@@ -20,10 +20,16 @@ struct parts {
 /* compile_system.c: the host's programs and settings, /proc, /dev, temporary directories */
 int compile_system(struct parts *parts, struct err *e);
 /* compile_tools.c: nix, direnv, and the command line that enters them */
-int compile_tools(struct parts *parts, struct err *e);
+void compile_tools(struct parts *parts);
+int compile_wrapper(struct parts *parts, struct err *e);
+void add_nix_remote(struct parts *parts);
 /* compile_home.c: $HOME, the state of agents, their programs */
 int compile_home(struct parts *parts, struct err *e);
 int compile_programs(struct parts *parts, struct err *e);
+/* Make the program that `command` names visible where the host has it. `ret_path` (may be NULL) is
+ * what to execute, as long as the plan lives; NULL when the host has no such program. */
+int add_program(struct parts *parts, const char *command, const char *const *install,
+	const char *because, const char **ret_path, struct err *e);
 /* compile_workspace.c: the current directory, and what the user adds or hides */
 int compile_workspace(struct parts *parts, struct err *e);
 int compile_binds(struct parts *parts, bool outer, struct err *e);

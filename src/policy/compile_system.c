@@ -34,10 +34,12 @@ static void add_accounts(struct parts *parts)
 	add_file(parts, "/etc/group", plan_text(parts->plan, "%s:x:%u:\n", name, gid), because);
 }
 
-/* What `nix develop` needs of the host before the store takes over. */
+/* What `nix develop` needs of the host before the store takes over. git, since nix calls it for a
+ * flake that lies in a repository. */
 static const char *const minimal_paths[] = { "/bin/sh", "/bin/bash", "/usr/bin/env", "/usr/bin/nix",
-	"/usr/lib", "/usr/lib64", "/lib", "/lib64", "/etc/resolv.conf", "/etc/hosts",
-	"/etc/nsswitch.conf", "/etc/ssl", "/etc/ca-certificates", "/etc/pki", "/etc/ld.so.cache", NULL };
+	"/usr/bin/git", "/usr/lib", "/usr/lib64", "/lib", "/lib64", "/etc/resolv.conf", "/etc/hosts",
+	"/etc/nsswitch.conf", "/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/pki/ca-trust",
+	"/etc/pki/tls/certs", "/etc/ld.so.cache", NULL };
 
 static int add_minimal(struct parts *parts, struct err *e)
 {
@@ -65,7 +67,9 @@ static void add_proc_dev(struct parts *parts)
 	proc->target = "/proc";
 	if (policy_word(parts->policy, KEY_PROC) == WORD_PROC_HOST)
 		proc->flags |= PROC_HOST;
-	if (policy_number(parts->policy, KEY_NESTING))
+	/* Not for a real root: to the kernel it is root in a nested sandbox as well, and in a /proc
+	 * without masks it could write the host's core_pattern. */
+	if (policy_number(parts->policy, KEY_NESTING) && parts->host->uid != 0)
 		proc->flags |= PROC_NESTING;
 	struct op *dev = plan_add(parts->plan, OP_DEV, "engine namespace");
 	dev->target = "/dev";

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/memory.h"
 #include "base/path.h"
+#include "kernel/lookup.h"
 #include "policy/compile_parts.h"
 #include "policy/expand.h"
 #include "policy/ground.h"
 
 static int workspace_check(const struct parts *parts, struct err *e)
 {
-	const char *directory = parts->host->directory, *home = parts->host->home;
+	const char *directory = parts->host->directory;
+	AUTO_FREE char *real = realpath(parts->host->home, NULL); /* as the current directory is */
+	const char *home = real ? real : parts->host->home;
 	if (!path_is_within(home, directory))
 		return ground_check(parts->host, directory, e);
 	const char *what = strcmp(directory, "/") == 0 ? "the whole file system"
@@ -29,6 +34,24 @@ int compile_workspace(struct parts *parts, struct err *e)
 	op->source = op->target = plan_text(parts->plan, "%s", parts->host->directory);
 	op->fd = parts->host->directory_fd;
 	return 0;
+}
+
+/* What a user names below the workspace may be a link by now that the last command planted, to have
+ * any directory of the host mounted. It is opened here without following any, and init sees that it
+ * still is the same. `ret_fd` is -1 for what lies elsewhere. */
+static int in_workspace_open(const struct host *host, const char *path, int *ret_fd, struct err *e)
+{
+	*ret_fd = -1;
+	if (!path_is_within(path, host->directory) || strcmp(path, host->directory) == 0)
+		return 0;
+	const char *below = path + strlen(host->directory) + 1;
+	*ret_fd = lookup_beneath(host->directory_fd, below, O_PATH);
+	if (*ret_fd >= 0)
+		return 0;
+	if (errno != ELOOP && errno != EXDEV)
+		return err_set(e, errno, "cannot open %s", path);
+	err_set(e, 0, "%s is or goes through a symbolic link, which a sandbox may have put there", path);
+	return err_hint(e, "name the place that it leads to, if that is what you mean");
 }
 
 /* "PATH" or "SOURCE:TARGET"; layers.c made them absolute. */
@@ -54,8 +77,15 @@ static int add_extra(struct parts *parts, const struct item *item, unsigned flag
 	if (strcmp(target, "/") == 0)
 		return err_set(e, 0, "%s: '%s' would be mounted over the whole sandbox", item->origin,
 			item->text);
+	int place = -1;
+	if (in_workspace_open(parts->host, source, &place, e) < 0)
+		return err_prefix(e, "%s", item->origin);
 	struct op *op = add_bind(parts, source, flags, item->origin);
 	op->target = plan_text(parts->plan, "%s", target);
+	if (place >= 0) {
+		op->kind = OP_BIND_FD;
+		op->fd = place; /* until the program ends */
+	}
 	return 0;
 }
 

@@ -32,7 +32,8 @@ int state_directory_path(char **ret_path, struct err *e)
 		below = ".local/state/hutch";
 	}
 	if (!base || *base != '/') {
-		err_set(e, 0, "there is no home directory to keep hutch's state in (HOME is not set)");
+		err_set(e, 0,
+			"there is no home directory to keep hutch's state in (HOME is not set)");
 		return err_hint(e, "%s", remedy);
 	}
 	AUTO_FREE char *joined = path_join(base, below);

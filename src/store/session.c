@@ -11,6 +11,7 @@
  *      than a minute: then the sweeper makes the file and goes on as with any other.
  *   4. What says that there is something to merge, `state`, is removed right after the merge and
  *      before anything else: a removal that is cut short is not merged a second time.
+ *   5. A directory whose name ends in ".gone" holds nothing of worth: any sweeper removes it.
  */
 #include "store/session.h"
 
@@ -109,8 +110,8 @@ static int session_make(struct session *session, char name[SESSION_PATH_SIZE])
 
 static int session_open_home(struct session *session)
 {
-	session->home_fd = openat(session->directory_fd, "home",
-		O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	session->home_fd = openat(
+		session->directory_fd, "home", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	return session->home_fd < 0 ? -1 : 0;
 }
 
@@ -144,17 +145,19 @@ int session_create(struct session *ret_session, struct err *e)
 
 /* ---- Ending ---- */
 
+/* All that is large goes while the lock is held; the rest, lock included, under a name that says
+ * that anyone may finish it. */
 static int session_remove(struct session *session, struct err *e)
 {
-	char name[SESSION_PATH_SIZE];
+	char name[SESSION_PATH_SIZE], gone[SESSION_PATH_SIZE + sizeof SESSION_GONE];
 	snprintf(name, sizeof name, SESSION_PREFIX "%s", session->id);
+	snprintf(gone, sizeof gone, "%s" SESSION_GONE, name);
 	if (tree_remove_at(session->directory_fd, "home", e) < 0 ||
 		tree_remove_at(session->directory_fd, "base", e) < 0)
 		return err_prefix(e, "%s", session->directory);
-	static const char *const files[] = { "session.json", "new", "lock" };
-	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-		unlinkat(session->directory_fd, files[i], 0);
-	return tree_remove_at(session->state_fd, name, e);
+	if (renameat(session->state_fd, name, session->state_fd, gone) < 0)
+		return err_set(e, errno, "cannot remove %s", session->directory);
+	return tree_remove_at(session->state_fd, gone, e);
 }
 
 static int session_finish(struct session *session, struct strings *notes, struct err *e)
@@ -213,8 +216,14 @@ bool session_id_is_valid(const char *id)
 	       strspn(id, "0123456789abcdefghjkmnpqrstvwxyz") == SESSION_ID_LENGTH;
 }
 
-static void sweep_one(int state_fd, const char *state, const char *id, struct strings *notes,
-	size_t *count)
+static bool is_gone(const char *name)
+{
+	return strlen(name) == SESSION_ID_LENGTH + sizeof SESSION_GONE - 1 &&
+	       strcmp(name + SESSION_ID_LENGTH, SESSION_GONE) == 0;
+}
+
+static void sweep_one(
+	int state_fd, const char *state, const char *id, struct strings *notes, size_t *count)
 {
 	AUTO_SESSION session = SESSION_NONE;
 	struct err e;
@@ -243,9 +252,12 @@ int session_sweep(struct strings *ret_notes, size_t *ret_count, struct err *e)
 	DIR *sessions = fd < 0 ? NULL : fdopendir(fd);
 	if (!sessions)
 		return errno == ENOENT ? 0 : err_set(e, errno, "cannot list %s/sessions", state);
-	for (struct dirent *entry; (entry = readdir(sessions));)
+	for (struct dirent *entry; (entry = readdir(sessions));) {
 		if (session_id_is_valid(entry->d_name))
 			sweep_one(state_fd, state, entry->d_name, ret_notes, &count);
+		else if (is_gone(entry->d_name))
+			tree_remove_at(dirfd(sessions), entry->d_name, NULL);
+	}
 	closedir(sessions);
 	if (ret_count)
 		*ret_count = count;

@@ -2,8 +2,8 @@
 /*
  * A session is one run: an id, a directory on the host, a private home in it.
  *
- *   sessions/ID/lock          flocked while the run lives; how a dead session is told from a live one
- *   sessions/ID/home/         the box's home: everything in it is written by somebody hostile
+ *   sessions/ID/lock          flocked while the run lives; how a dead session is told from a live
+ * one sessions/ID/home/         the box's home: everything in it is written by somebody hostile
  *   sessions/ID/state         what to merge back, see store/state.h
  *   sessions/ID/base/N        the bytes that the box started from
  *   sessions/ID/session.json  the record
@@ -22,7 +22,7 @@
 #include "base/strings.h"
 
 struct session {
-	char *id;	 /* twelve letters and digits; sorts by time of creation */
+	char *id;        /* twelve letters and digits; sorts by time of creation */
 	char *directory; /* absolute paths */
 	char *home;
 	int state_fd; /* the state directory */
@@ -40,8 +40,8 @@ struct session {
 int session_create(struct session *ret_session, struct err *e);
 
 /* Write session.json: what runs, where, since when. `command` ends with NULL. */
-int session_record(const struct session *session, char *const *command, const char *workspace,
-	struct err *e);
+int session_record(
+	const struct session *session, char *const *command, const char *workspace, struct err *e);
 
 /* Everything in the box is dead: merge its state back, remove the session, free it. What the user
  * must know is added to `ret_notes`, a sentence each. When the merge fails the session is left for
@@ -63,7 +63,7 @@ struct session_info {
 	pid_t pid;
 	int64_t started; /* seconds since 1970; 0 when there is no record */
 	char *workspace; /* "" when there is no record */
-	char *command;	 /* as shell words */
+	char *command;   /* as shell words */
 };
 
 /* All sessions, oldest first. Free with session_list_free. */

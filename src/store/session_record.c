@@ -20,12 +20,13 @@
 
 enum { RECORD_LIMIT = 4 << 20 }; /* argv can be long */
 
-int session_record(const struct session *session, char *const *command, const char *workspace,
-	struct err *e)
+int session_record(
+	const struct session *session, char *const *command, const char *workspace, struct err *e)
 {
 	AUTO_TEXT record = { 0 };
-	text_format(&record, "{\"id\":\"%s\",\"pid\":%d,\"started\":%lld,\"workspace\":", session->id,
-		getpid(), (long long)time(NULL));
+	text_format(&record,
+		"{\"id\":\"%s\",\"pid\":%d,\"started\":%lld,\"workspace\":", session->id, getpid(),
+		(long long)time(NULL));
 	text_add_json_string(&record, workspace ? workspace : "");
 	text_add(&record, ",\"command\":[");
 	for (size_t i = 0; command[i]; i++) {
@@ -68,8 +69,8 @@ static void record_read(int directory, struct session_info *info)
 	json_decref(record);
 }
 
-/* Does somebody hold the lock? Asked for with a shared lock, let go at once: a run that is being made
- * just then finds its own taken and takes another id. */
+/* Does somebody hold the lock? Asked for with a shared lock, let go at once: a run that is being
+ * made just then finds its own taken and takes another id. */
 static bool session_is_alive(int directory)
 {
 	AUTO_CLOSE int lock = openat(directory, "lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);

@@ -61,10 +61,10 @@ static int parents_make(int directory, const char *path)
 }
 
 /*
- * Where the user's file really is, seen once, here. People keep dotfiles as links into a repository,
- * so one link is followed. Not a second: the repository may have been a workspace, and a link that a
- * box put in place of the file would have the next box read, and this program write, whatever file
- * the link names.
+ * Where the user's file really is, seen once, here. People keep dotfiles as links into a
+ * repository, so one link is followed. Not a second: the repository may have been a workspace, and
+ * a link that a box put in place of the file would have the next box read, and this program write,
+ * whatever file the link names.
  */
 static int target_resolve(const char *host_path, bool make, char **ret_target, struct err *e)
 {
@@ -85,8 +85,9 @@ static int target_resolve(const char *host_path, bool make, char **ret_target, s
 		return err_set(e, errno, "cannot find out where %s is", host_path);
 	if (lstat(target, &status) == 0 && S_ISLNK(status.st_mode)) {
 		err_set(e, 0, "%s is a link to %s, which is a link again", host_path, target);
-		return err_hint(e, "make it a link to the file itself; a box that could write there "
-				   "might have put the second link in");
+		return err_hint(e,
+			"make it a link to the file itself; a box that could write there "
+			"might have put the second link in");
 	}
 	*ret_target = take_pointer(target);
 	return 0;
@@ -94,17 +95,18 @@ static int target_resolve(const char *host_path, bool make, char **ret_target, s
 
 static int file_make(int directory, const char *path, const char *data, size_t length, mode_t mode)
 {
-	AUTO_CLOSE int fd = openat(directory, path,
-		O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+	AUTO_CLOSE int fd =
+		openat(directory, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
 	if (fd < 0 && errno == ENOENT && parents_make(directory, path) == 0)
 		fd = openat(directory, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
 			mode);
 	return fd < 0 ? -1 : fd_write_all(fd, data, length);
 }
 
-/* Make the host's file. Another run that does so at the same time may be the one; it is whole, too. */
-static int target_make(const struct session *session, const char *target, const char *initial,
-	struct err *e)
+/* Make the host's file. Another run that does so at the same time may be the one; it is whole, too.
+ */
+static int target_make(
+	const struct session *session, const char *target, const char *initial, struct err *e)
 {
 	const struct host_version none = { 0 };
 	return host_put(session, target, initial, strlen(initial), 0600, &none, e) < 0 ? -1 : 0;
@@ -113,8 +115,7 @@ static int target_make(const struct session *session, const char *target, const 
 /* Open the host's file; `*ret_fd` is -1 where there is none. */
 static int target_open(const char *host_path, const char *target, int *ret_fd, struct err *e)
 {
-	AUTO_CLOSE int fd =
-		open(target, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	AUTO_CLOSE int fd = open(target, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	struct stat status;
 	if (fd < 0 && errno == ENOENT) {
 		*ret_fd = -1;

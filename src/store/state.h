@@ -22,19 +22,19 @@
 struct session;
 
 enum {
-	STATE_LIMIT = 32 << 20,	 /* bytes of one file */
-	STATE_KEPT = 32,	 /* files kept in rejected/ and in replaced/, the newest */
+	STATE_LIMIT = 32 << 20, /* bytes of one file */
+	STATE_KEPT = 32,        /* files kept in rejected/ and in replaced/, the newest */
 };
 
 /*
  * Copy `host_path` (absolute) to `below_home` (relative) in the session's home, and remember it.
  * `merge` is "json", or "whole": the box's version replaces the host's. Where the host has none it
- * is made there with the content `initial` (mode 0600), or, with NULL, expected to come from the box.
- * Fails, naming the path, when it is not a regular file, too large, or a link to another link.
+ * is made there with the content `initial` (mode 0600), or, with NULL, expected to come from the
+ * box. Fails, naming the path, when it is not a regular file, too large, or a link to another link.
  */
 int state_add(struct session *session, const char *host_path, const char *below_home,
 	const char *initial, const char *merge, struct err *e);
 
-/* Merge every file back. Calling it again does no harm. Fails when a version could neither be merged
- * nor kept; what was not reached is then still to be merged. */
+/* Merge every file back. Calling it again does no harm. Fails when a version could neither be
+ * merged nor kept; what was not reached is then still to be merged. */
 int state_merge(struct session *session, struct strings *ret_notes, struct err *e);

@@ -21,7 +21,7 @@ struct state_entry {
 /* Add an entry with one write. */
 int state_entry_append(int directory_fd, const struct state_entry *entry, struct err *e);
 
-/* All entries of a session; a last one that was cut off is left out, for its box never started. Free
- * both; the entries point into the data. */
+/* All entries of a session; a last one that was cut off is left out, for its box never started.
+ * Free both; the entries point into the data. */
 int state_entry_read(int directory_fd, char **ret_data, struct state_entry **ret_entries,
 	size_t *ret_count, struct err *e);

@@ -78,8 +78,7 @@ static bool is_expected(const struct place *place, const struct stat *expected)
 	struct stat now;
 	return fstatat(place->directory, place->name, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
 	       now.st_dev == expected->st_dev && now.st_ino == expected->st_ino &&
-	       now.st_size == expected->st_size &&
-	       now.st_mtim.tv_sec == expected->st_mtim.tv_sec &&
+	       now.st_size == expected->st_size && now.st_mtim.tv_sec == expected->st_mtim.tv_sec &&
 	       now.st_mtim.tv_nsec == expected->st_mtim.tv_nsec;
 }
 

@@ -26,8 +26,8 @@ int host_read(const char *target, struct host_version *ret_version, struct err *
 /*
  * Put `data` in the place of what `expected` was read from (nothing, when its data is NULL):
  * written to a temporary file in the session's directory, synced, renamed. Where the two are on
- * different file systems the temporary file is beside the target, under a name made from the session's
- * id, so that a run that is killed between leaves it to whoever merges the session next.
+ * different file systems the temporary file is beside the target, under a name made from the
+ * session's id, so that a run that is killed between leaves it to whoever merges the session next.
  * 0: done. 1: the file is no longer what was expected; nothing was changed. -1: not possible.
  */
 int host_put(const struct session *session, const char *target, const char *data, size_t length,

@@ -61,8 +61,8 @@ static int kept_open(const struct session *session, const struct state_entry *en
 	if (*ret_directory < 0)
 		return err_set(e, errno, "cannot keep the other version of %s", entry->shown);
 	kept_limit(*ret_directory);
-	*ret_name = memory_format("%s-%u-%.200s", session->id, entry->number,
-		path_base(entry->shown));
+	*ret_name =
+		memory_format("%s-%u-%.200s", session->id, entry->number, path_base(entry->shown));
 	return 0;
 }
 
@@ -100,8 +100,8 @@ int kept_write(const struct session *session, const struct state_entry *entry, c
 	if (kept_open(session, entry, "replaced", &directory, &name, e) < 0)
 		return -1;
 	unlinkat(directory, name, 0);
-	AUTO_CLOSE int fd = openat(
-		directory, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	AUTO_CLOSE int fd =
+		openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0 || fd_write_all(fd, data, length) < 0)
 		return err_set(e, errno, "cannot keep the other version of %s", entry->shown);
 	*ret_path = kept_path(session, "replaced", name);

@@ -52,7 +52,8 @@ static int parse_work(const void *input, struct text *ret_answer, struct err *e)
 		memset(*variable, 0, strlen(*variable));
 	AUTO_TEXT merged = { 0 };
 	struct work_answer answer = { 0 };
-	if (work->merge ? json_merge(work->base, work->host, work->box, &merged, &answer.conflicts, e)
+	if (work->merge ? json_merge(
+				  work->base, work->host, work->box, &merged, &answer.conflicts, e)
 			: json_check(work->box, "the version inside", e))
 		return -1;
 	text_add_bytes(ret_answer, &answer, sizeof answer);
@@ -81,7 +82,8 @@ static int base_read(struct merge *m, struct err *e)
 		return 0;
 	AUTO_FREE char *path = memory_format("base/%u", m->entry->number);
 	char *data = NULL;
-	if (file_read_at(m->session->directory_fd, path, STATE_LIMIT, &data, &m->base.length, e) < 0)
+	if (file_read_at(m->session->directory_fd, path, STATE_LIMIT, &data, &m->base.length, e) <
+		0)
 		return err_prefix(e, "%s", m->session->directory);
 	m->base.data = data;
 	return 0;
@@ -93,10 +95,10 @@ static enum box_version box_read(struct merge *m, const char **ret_why)
 	AUTO_CLOSE int directory = box_directory_open(m->session, m->entry);
 	if (directory < 0 && errno == ENOENT)
 		return BOX_GONE;
-	AUTO_CLOSE int fd = directory < 0 ? -1
-					  : openat(directory, path_base(m->entry->below),
-						    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY |
-							    O_CLOEXEC);
+	AUTO_CLOSE int fd =
+		directory < 0 ? -1
+			      : openat(directory, path_base(m->entry->below),
+					O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT)
 		return BOX_GONE;
 	struct stat status;
@@ -127,7 +129,8 @@ static int reject(struct merge *m, const char *why, struct err *e)
 		       fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
 		       S_ISREG(status.st_mode);
 	if (!regular) { /* a directory, a link, a fifo: nothing an agent's state could be in */
-		note(m, memory_format("%s was left as it was: what the box put there %s", shown, why));
+		note(m, memory_format(
+				"%s was left as it was: what the box put there %s", shown, why));
 		return 0;
 	}
 	if (kept_move(m->session, m->entry, &path, e) < 0)
@@ -142,16 +145,20 @@ static int reject(struct merge *m, const char *why, struct err *e)
 static void note_conflict(struct merge *m, unsigned conflicts, const char *path)
 {
 	if (m->entry->json)
-		note(m, memory_format("%s: %u value%s changed both in the box and outside; the box's "
-				      "stand, the file as it was outside is kept in %s",
-				m->entry->shown, conflicts, conflicts == 1 ? " was" : "s were", path));
+		note(m, memory_format(
+				"%s: %u value%s changed both in the box and outside; the box's "
+				"stand, the file as it was outside is kept in %s",
+				m->entry->shown, conflicts, conflicts == 1 ? " was" : "s were",
+				path));
 	else
-		note(m, memory_format("%s was changed both in the box and outside; the box's version "
-				      "stands, the other is kept in %s",
+		note(m, memory_format(
+				"%s was changed both in the box and outside; the box's version "
+				"stands, the other is kept in %s",
 				m->entry->shown, path));
 }
 
-/* What shall stand on the host. 0: `ret_result`. 1: the box's version is not usable, `e` says why. */
+/* What shall stand on the host. 0: `ret_result`. 1: the box's version is not usable, `e` says why.
+ */
 static int result_make(struct merge *m, const struct host_version *host, bool host_is_base,
 	struct text *ret_result, unsigned *ret_conflicts, struct err *e)
 {
@@ -212,8 +219,8 @@ static int merge_once(struct merge *m, struct err *e)
 	return put;
 }
 
-/* Two runs that end at once take turns; one that is stopped while it holds the lock must not hold up
- * the others for ever. */
+/* Two runs that end at once take turns; one that is stopped while it holds the lock must not hold
+ * up the others for ever. */
 static int merge_lock(const struct session *session, int *ret_lock, struct err *e)
 {
 	const struct timespec pause = { .tv_nsec = 10000000 };
@@ -264,8 +271,9 @@ static int merge_entry(struct merge *m, struct err *e)
 		/* Half of a replacement looks like that too; and a logged-out agent is not worth a
 		 * user's settings. */
 		if (m->entry->has_base)
-			note(m, memory_format("%s was removed in the box; the file outside was left "
-					      "as it was",
+			note(m, memory_format(
+					"%s was removed in the box; the file outside was left "
+					"as it was",
 					m->entry->shown));
 		return 0;
 	}

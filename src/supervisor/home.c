@@ -71,6 +71,14 @@ static int kept_prepare(const struct policy *policy, const struct host *host, ch
 	return 0;
 }
 
+static int flake_prepare(const struct policy *policy, const struct host *host, struct err *e)
+{
+	AUTO_FREE char *flake = tools_own_flake(policy, host);
+	if (!flake)
+		return 0;
+	return directory_ensure(flake, e) < 0 ? -1 : seed_flake(flake, e);
+}
+
 int home_prepare(const struct policy *policy, const struct host *host, const struct agents *agents,
 	struct home *ret_home, struct strings *ret_notes, struct err *e)
 {
@@ -82,6 +90,8 @@ int home_prepare(const struct policy *policy, const struct host *host, const str
 		result = kept_prepare(policy, host, &ret_home->source, e);
 	else
 		ret_home->source = memory_string(ret_home->session.home);
+	if (result == 0)
+		result = flake_prepare(policy, host, e);
 	for (size_t i = 0; result == 0 && i < agents->count; i++)
 		result = state_prepare(
 			agents->agent[i], !agents->found, host, &ret_home->session, e);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Theory. A control group counts everything and the kernel acts on it; where none can be had, three
- * weaker things together stand in: RLIMIT_DATA bounds the private memory of each process, so that one
- * process cannot run away between two looks; the sum over all processes is taken every 50 ms; and it
- * is called sampled wherever it is shown, because memory that no process maps (a memfd, files in a
- * tmpfs) is not in it.
+ * weaker things together stand in: RLIMIT_DATA bounds the private memory of each process, so that
+ * one process cannot run away between two looks; the sum over all processes is taken every 50 ms;
+ * and it is called sampled wherever it is shown, because memory that no process maps (a memfd,
+ * files in a tmpfs) is not in it.
  *
  *  1  A plan without these limits makes no system call here.
  *  2  Nothing is started under a limit that is not enforced.
- *  3  Whoever is killed is named by init's pidfd, which is not ours: numbers read here are only read.
+ *  3  Whoever is killed is named by init's pidfd, which is not ours: numbers read here are only
+ * read.
  */
 #include "supervisor/memory.h"
 
@@ -31,8 +32,8 @@
 
 enum {
 	LOOK_MILLISECONDS = 50,
-	LOOK_SHARE = 10,	 /* looking may take one part in so many of the time */
-	LOOK_MOST = 1000,	 /* milliseconds between two looks, whatever they take */
+	LOOK_SHARE = 10,          /* looking may take one part in so many of the time */
+	LOOK_MOST = 1000,         /* milliseconds between two looks, whatever they take */
 	PROCESSES_MOST = 1 << 15, /* that one look considers */
 	EXIT_KILLED = 128 + 9,
 };
@@ -60,10 +61,13 @@ static int group_prepare(
 
 static int tasks_refuse(const struct op *op, const struct err *why, struct err *e)
 {
-	err_set(e, 0, "%s: the number of tasks cannot be limited: %s, and the kernel counts no tasks "
-		      "of this user", op->because, why->text);
-	return err_hint(e, "leave the limit out, make a pids control group writable, or run hutch as "
-			   "an ordinary user");
+	err_set(e, 0,
+		"%s: the number of tasks cannot be limited: %s, and the kernel counts no tasks "
+		"of this user",
+		op->because, why->text);
+	return err_hint(e,
+		"leave the limit out, make a pids control group writable, or run hutch as "
+		"an ordinary user");
 }
 
 /* The plan's own operation sets RLIMIT_NPROC, which is enough where the kernel counts it. */
@@ -84,8 +88,7 @@ static int tasks_prepare(const struct op *op, struct limits *limits, struct err 
 static void data_limit_add(struct plan *plan, size_t index)
 {
 	uint64_t number = plan->op[index].number;
-	const char *because =
-		plan_text(plan, "%s, no control group", plan->op[index].because);
+	const char *because = plan_text(plan, "%s, no control group", plan->op[index].because);
 	struct op *added = plan_add(plan, OP_LIMIT, because);
 	added->name = "data";
 	added->number = number;
@@ -105,27 +108,32 @@ static int memory_prepare(struct plan *plan, size_t index, struct limits *limits
 		return 0;
 	}
 	if (access("/proc/self/task", R_OK) < 0)
-		return err_set(e, errno, "%s: memory cannot be limited: there is no control group, "
-					 "and /proc cannot be read", plan->op[index].because);
+		return err_set(e, errno,
+			"%s: memory cannot be limited: there is no control group, "
+			"and /proc cannot be read",
+			plan->op[index].because);
 	limits->sampled = true;
 	if (limit_find(plan, "data") == plan->count)
 		data_limit_add(plan, index);
 	return 0;
 }
 
+static int plan_prepare(struct plan *plan, struct limits *limits, struct err *e)
+{
+	size_t memory = limit_find(plan, "memory");
+	if (memory < plan->count && memory_prepare(plan, memory, limits, e) < 0)
+		return -1;
+	size_t tasks = limit_find(plan, "tasks"); /* only now: the plan may have grown */
+	return tasks < plan->count ? tasks_prepare(&plan->op[tasks], limits, e) : 0;
+}
+
 int limits_prepare(struct plan *plan, struct limits *ret_limits, struct err *e)
 {
-	struct limits limits = { .tasks_group = CGROUP_NONE, .memory_group = CGROUP_NONE };
-	size_t memory = limit_find(plan, "memory");
-	size_t tasks = limit_find(plan, "tasks");
-	*ret_limits = limits;
-	if ((memory < plan->count && memory_prepare(plan, memory, &limits, e) < 0) ||
-		(tasks < plan->count && tasks_prepare(&plan->op[tasks], &limits, e) < 0)) {
-		limits_finish(&limits, NULL);
-		return -1;
-	}
-	*ret_limits = limits;
-	return 0;
+	*ret_limits = (struct limits){ .tasks_group = CGROUP_NONE, .memory_group = CGROUP_NONE };
+	if (plan_prepare(plan, ret_limits, e) == 0)
+		return 0;
+	limits_finish(ret_limits, NULL);
+	return -1;
 }
 
 /* --- looking --------------------------------------------------------------------------------- */
@@ -186,8 +194,7 @@ static int children_add(pid_t pid, struct pids *pids)
 	if (!task)
 		return -1;
 	for (struct dirent *entry; (entry = readdir(task));)
-		if (entry->d_name[0] != '.' &&
-			children_read(dirfd(task), entry->d_name, pids) == 0)
+		if (entry->d_name[0] != '.' && children_read(dirfd(task), entry->d_name, pids) == 0)
 			result = 0;
 	closedir(task);
 	return result;
@@ -216,8 +223,8 @@ static uint64_t process_swapped(pid_t pid)
 	return line ? strtoull(line + 8, NULL, 10) << 10 : 0;
 }
 
-/* Everything in the box descends from init: orphans become its children. -1 when init, which is there
- * until the supervisor has waited for it, is not shown. */
+/* Everything in the box descends from init: orphans become its children. -1 when init, which is
+ * there until the supervisor has waited for it, is not shown. */
 static int box_memory(pid_t init, uint64_t *ret_sum)
 {
 	struct sysinfo info;
@@ -302,8 +309,9 @@ bool limits_finish(struct limits *limits, struct err *ret_e)
 		err_set(ret_e, 0, "the sandbox was ended: it used more memory than its limit of %s",
 			size_show(limits->memory).text);
 	else
-		err_set(ret_e, 0, "the sandbox was ended: /proc does not show its processes, so its "
-				  "memory cannot be watched (is /proc mounted with hidepid?)");
+		err_set(ret_e, 0,
+			"the sandbox was ended: /proc does not show its processes, so its "
+			"memory cannot be watched (is /proc mounted with hidepid?)");
 	ret_e->exit_code = EXIT_KILLED;
 	return true;
 }

@@ -21,7 +21,7 @@ struct limits {
 	bool scope;   /* systemd is to make the group */
 	bool sampled; /* no group: look at the processes from time to time */
 	bool exceeded;
-	bool blind; /* /proc does not show the box: nothing would be noticed, so it is ended */
+	bool blind;     /* /proc does not show the box: nothing would be noticed, so it is ended */
 	uint64_t tasks; /* for the scope; 0: no limit */
 	pid_t init;
 	uint64_t cost; /* how long the last look took, milliseconds */

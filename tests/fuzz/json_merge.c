@@ -26,8 +26,8 @@ static void require(int condition)
 		abort();
 }
 
-/* What the library accepts we accept; it refuses more: half surrogate pairs, large numbers. (It takes
- * a NUL after the document for its end.) */
+/* What the library accepts we accept; it refuses more: half surrogate pairs, large numbers. (It
+ * takes a NUL after the document for its end.) */
 static void compare_with_library(struct json_bytes document)
 {
 	if (memchr(document.data, '\0', document.length))

@@ -34,7 +34,8 @@ static const struct merge_case merges[] = {
 	{ "both add one object", "{}", "{\"p\":{\"a\":1,\"s\":1}}", "{\"p\":{\"b\":1,\"s\":1}}",
 		"{\"p\":{\"a\":1,\"s\":1,\"b\":1}}", 0 },
 	{ "order is no change", "{\"a\":{\"x\":1,\"y\":2}}", "{\"a\":{\"y\":2,\"x\":1},\"h\":1}",
-		"{\"b\":1,\"a\":{\"x\":1,\"y\":2}}", "{\"a\":{\"y\":2,\"x\":1},\"h\":1,\"b\":1}", 0 },
+		"{\"b\":1,\"a\":{\"x\":1,\"y\":2}}", "{\"a\":{\"y\":2,\"x\":1},\"h\":1,\"b\":1}",
+		0 },
 	/* delete against edit */
 	{ "box removes, host edits", "{\"a\":{\"n\":1}}", "{\"a\":{\"n\":2}}", "{\"b\":1}",
 		"{\"a\":{\"n\":2},\"b\":1}", 0 },
@@ -83,7 +84,8 @@ static const struct merge_case merges[] = {
 	{ "equal names on every side", "[{\"a\":1,\"a\":2}]", "[{\"a\":1,\"a\":2},1]",
 		"[{\"a\":1,\"a\":2},2]", "[{\"a\":1,\"a\":2},1,2]", 0 },
 	{ "indentation is the box's", "{}", "{\"h\":{\"a\":[1,{}]}}", "{\n  \"x\": []\n}\n",
-		"{\n  \"h\": {\n    \"a\": [\n      1,\n      {}\n    ]\n  },\n  \"x\": []\n}\n", 0 },
+		"{\n  \"h\": {\n    \"a\": [\n      1,\n      {}\n    ]\n  },\n  \"x\": []\n}\n",
+		0 },
 	{ "a byte order mark", "{}", "\xef\xbb\xbf{\"a\":1}", "{\"b\":1}", "{\"a\":1,\"b\":1}", 0 },
 };
 
@@ -94,8 +96,8 @@ static void test_merges(void)
 		AUTO_TEXT merged = { 0 };
 		unsigned conflicts = 0;
 		struct err e = { 0 };
-		int result = json_merge(bytes(c->base), bytes(c->host), bytes(c->box), &merged,
-			&conflicts, &e);
+		int result = json_merge(
+			bytes(c->base), bytes(c->host), bytes(c->box), &merged, &conflicts, &e);
 		if (!c->want) {
 			check(result < 0 && e.text[0], c->name);
 			continue;
@@ -118,12 +120,14 @@ static void test_merges(void)
 }
 
 static const char *const well_formed[] = { "{}", "[]", " [ 1 , -0.5e+10 , \"\\\\\\\"\" ] ", "null",
-	"\"\"", "-0", "{\"\":{\"\":[]}}", "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\x7f\"", "[true,false]" };
+	"\"\"", "-0", "{\"\":{\"\":[]}}", "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\x7f\"",
+	"[true,false]" };
 
 static const char *const ill_formed[] = { "", " ", "{", "}", "[1,]", "{\"a\":1,}", "{a:1}", "[1 2]",
 	"01", "1.", ".5", "+1", "-", "1e", "nul", "nulll", "\"", "\"\\x\"", "\"\\u12g4\"", "\"\n\"",
 	"\"\xff\"", "\"\xc0\x80\"", "\"\xed\xa0\x80\"", "\"\xf4\x90\x80\x80\"", "\"\xe2\x82\"",
-	"[1]x", "{\"a\"}", "{\"a\":}", "{1:2}", "NaN", "'a'", "/**/1", "\"\\", "\"\\u", "\"\\\0\"" };
+	"[1]x", "{\"a\"}", "{\"a\":}", "{1:2}", "NaN", "'a'", "/**/1", "\"\\", "\"\\u",
+	"\"\\\0\"" };
 
 static void test_form(void)
 {
@@ -160,9 +164,11 @@ static void test_limits(void)
 {
 	AUTO_FREE char *deep = repeat("[", 100000, "", "");
 	struct err e = { 0 };
-	check(json_check(bytes(deep), "t", &e) < 0 && strstr(e.text, "levels"), "levels are limited");
+	check(json_check(bytes(deep), "t", &e) < 0 && strstr(e.text, "levels"),
+		"levels are limited");
 	AUTO_FREE char *many = repeat("1,", JSON_VALUES, "[", "1]");
-	check(json_check(bytes(many), "t", &e) < 0 && strstr(e.text, "values"), "values are limited");
+	check(json_check(bytes(many), "t", &e) < 0 && strstr(e.text, "values"),
+		"values are limited");
 	struct json_bytes large = { many, (size_t)JSON_LIMIT + 1 };
 	check(json_check(large, "t", &e) < 0 && strstr(e.text, "large"), "bytes are limited");
 

@@ -13,6 +13,7 @@
 #include "base/fd.h"
 #include "kernel/capability.h"
 #include "kernel/landlock.h"
+#include "kernel/mount.h"
 
 static const struct op *find(const struct plan *plan, enum op_kind kind)
 {
@@ -28,7 +29,11 @@ int confine_namespaces(const struct plan *plan, struct err *e)
 		return 0;
 	/* The limit is per user namespace, and changing it needs CAP_SYS_RESOURCE in this one, which
 	 * nothing inside will have. */
-	if (file_poke_at(-1, "/proc/sys/user/max_user_namespaces", "0") < 0)
+	if (file_poke_at(-1, "/proc/sys/user/max_user_namespaces", "0") == 0)
+		return 0;
+	/* Inside another sandbox the /proc that is there may be read-only; any other one will do. */
+	AUTO_CLOSE int proc = errno == EROFS ? mount_new("proc", NULL, 0) : -1;
+	if (proc < 0 || file_poke_at(proc, "sys/user/max_user_namespaces", "0") < 0)
 		return err_set(e, errno, "cannot forbid further user namespaces");
 	return 0;
 }

@@ -58,6 +58,25 @@ int request_compile(struct request *request, const char *home_source, struct err
 	return plan_check(&request->plan, e);
 }
 
+struct question request_question(const struct request *request)
+{
+	return (struct question){
+		.engine = &engine_namespace,
+		.plan = &request->plan,
+		.timeout_ms = policy_number(&request->policy, KEY_TIMEOUT),
+	};
+}
+
+int request_require(const struct request *request, struct err *e)
+{
+	const struct setting *names = &request->policy.setting[KEY_REQUIRE];
+	const struct question question = request_question(request);
+	for (size_t i = 0; i < names->count; i++)
+		if (guarantee_require(&question, names->item[i].text, e) < 0)
+			return err_prefix(e, "%s", names->item[i].origin);
+	return 0;
+}
+
 void request_free(struct request *request)
 {
 	plan_free(&request->plan);

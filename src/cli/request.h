@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cli/options.h"
+#include "engines/guarantees.h"
 #include "policy/compile.h"
 
 struct request {
@@ -23,6 +24,11 @@ int request_read(struct options *options, char *const *fallback, struct request 
 /* Compile and check. `home_source` is the host's directory for $HOME; NULL: a placeholder, for
  * showing. */
 int request_compile(struct request *request, const char *home_source, struct err *e);
+
+/* The guarantees of the compiled plan: the question that guarantees_show answers, and a failure with
+ * the reason when one that the policy requires is missing. Probes the kernel only if there is any. */
+struct question request_question(const struct request *request);
+int request_require(const struct request *request, struct err *e);
 
 void request_free(struct request *request);
 

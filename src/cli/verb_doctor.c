@@ -132,12 +132,12 @@ static int try_memory(const struct place *place, struct text *detail, struct err
 {
 	int version;
 	(void)place;
-	if (probe_cgroup(true, &version, e) == 0) {
-		text_format(detail, "memory control group, v%d", version);
-		return 0;
-	}
 	if (scope_is_reachable()) {
 		text_add(detail, "scope of the user's systemd");
+		return 0;
+	}
+	if (probe_cgroup(true, &version, e) == 0) {
+		text_format(detail, "memory control group, v%d", version);
 		return 0;
 	}
 	return err_hint(e,

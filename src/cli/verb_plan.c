@@ -21,17 +21,21 @@ static int bwrap_minor(const char *version, unsigned *ret_minor, struct err *e)
 	return 0;
 }
 
-static int plan_format(const struct options *options, const struct plan *plan, struct text *out,
-	struct err *e)
+static int plan_format(const struct options *options, const struct request *request,
+	struct text *out, struct err *e)
 {
+	const struct plan *plan = &request->plan;
+	const struct question question = request_question(request);
 	const char *format = options_flag(options, "format");
 	unsigned minor;
 	if (!format || strcmp(format, "text") == 0) {
 		plan_show_text(plan, out);
+		guarantees_show(&question, out);
 		return 0;
 	}
 	if (strcmp(format, "json") == 0) {
 		plan_show_json(plan, out);
+		guarantees_show_json(&question, out);
 		return 0;
 	}
 	if (strcmp(format, "bwrap") != 0)
@@ -47,8 +51,8 @@ int verb_plan(struct options *options, int *ret_code, struct err *e)
 	AUTO_TEXT out = { 0 };
 	(void)ret_code;
 	if (request_read(options, NULL, &request, e) < 0 ||
-		request_compile(&request, NULL, e) < 0 ||
-		plan_format(options, &request.plan, &out, e) < 0)
+		request_compile(&request, NULL, e) < 0 || request_require(&request, e) < 0 ||
+		plan_format(options, &request, &out, e) < 0)
 		return -1;
 	for (size_t i = 0; i < request.notes.count; i++)
 		notice("%s", request.notes.item[i]);

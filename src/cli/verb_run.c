@@ -29,7 +29,8 @@ static int print_bwrap(const struct plan *plan, struct err *e)
 static int run(struct options *options, struct request *request, struct home *home, int *ret_code,
 	struct err *e)
 {
-	if (request_compile(request, home->source, e) < 0 ||
+	struct limits limits;
+	if (request_compile(request, home->source, e) < 0 || request_require(request, e) < 0 ||
 		session_record(&home->session, request->command, request->host.directory, e) < 0)
 		return -1;
 	if (options_flag(options, "print") && print_bwrap(&request->plan, e) < 0)
@@ -41,7 +42,10 @@ static int run(struct options *options, struct request *request, struct home *ho
 		.timeout_ms = policy_number(&request->policy, KEY_TIMEOUT),
 		.terminal_raw = policy_word(&request->policy, KEY_TERMINAL) == WORD_TERMINAL_RAW,
 		.keep = home->session.lock,
+		.limits = &limits,
 	};
+	if (limits_prepare(&request->plan, &limits, e) < 0)
+		return -1;
 	return supervisor_run(&engine_namespace, &request->plan, &how, ret_code, e);
 }
 

@@ -273,10 +273,10 @@ static void answer_memory(const struct question *question, struct answer *answer
 	int version;
 	if (!find(question->plan, OP_LIMIT, "memory"))
 		say(answer, STANDING_MISSING, "not limited; --memory does");
-	else if (probe_cgroup(true, &version, NULL) == 0)
-		say(answer, STANDING_OK, "memory control group (v%d)", version);
 	else if (scope_is_reachable())
 		say(answer, STANDING_OK, "memory control group, a scope of the user's systemd");
+	else if (probe_cgroup(true, &version, NULL) == 0)
+		say(answer, STANDING_OK, "memory control group (v%d)", version);
 	else
 		say(answer, STANDING_WEAKER,
 			"sampled; memfd and shared memory not counted (no control group here; "

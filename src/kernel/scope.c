@@ -394,9 +394,9 @@ bool scope_is_reachable(void)
 	snprintf(path, sizeof path,
 		"/sys/fs/cgroup/user.slice/user-%u.slice/user@%u.service/cgroup.controllers",
 		geteuid(), geteuid());
-	bool memory = file_read_at(AT_FDCWD, path, 4096, &data, NULL, NULL) == 0 &&
-		      strstr(data, "memory");
+	bool handed_down = file_read_at(AT_FDCWD, path, 4096, &data, NULL, NULL) == 0 &&
+			   strstr(data, "memory") && strstr(data, "pids");
 	free(data);
-	AUTO_CLOSE int bus = memory ? bus_open(NULL) : -1;
+	AUTO_CLOSE int bus = handed_down ? bus_open(NULL) : -1;
 	return bus >= 0;
 }

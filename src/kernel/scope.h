@@ -12,7 +12,7 @@
 
 #include "base/err.h"
 
-/* Does the user's systemd answer, and does it hand a memory controller down (Linux 5.2, v2 only)?
+/* Does the user's systemd answer, and does it hand the controllers down (v2 only)?
  */
 bool scope_is_reachable(void);
 

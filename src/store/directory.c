@@ -74,7 +74,7 @@ static int directory_check(int fd, const char *path, struct err *e)
 int state_directory_open(bool make, int *ret_fd, char **ret_path, struct err *e)
 {
 	AUTO_FREE char *path = NULL;
-	if (state_directory_path(&path, e) < 0)
+	if (state_directory_path(&path, e) < 0 || !path)
 		return -1;
 	AUTO_CLOSE int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT && make && directory_make(path) == 0)

@@ -66,31 +66,30 @@ static int parents_make(int directory, const char *path)
  * a link that a box put in place of the file would have the next box read, and this program write,
  * whatever file the link names.
  */
-static int target_resolve(const char *host_path, bool make, char **ret_target, struct err *e)
+static char *target_resolve(const char *host_path, bool make, struct err *e)
 {
 	AUTO_FREE char *target = resolve_directory(host_path);
 	struct stat status;
 	if (!target && errno == ENOENT && make && parents_make(AT_FDCWD, host_path) == 0)
 		target = resolve_directory(host_path);
-	if (!target && errno == ENOENT && !make) {
-		*ret_target = memory_string(host_path);
-		return 0;
-	}
+	if (!target && errno == ENOENT && !make)
+		return memory_string(host_path);
 	if (target && lstat(target, &status) == 0 && S_ISLNK(status.st_mode)) {
 		char *next = resolve_link(target);
 		free(target);
 		target = next;
 	}
-	if (!target)
-		return err_set(e, errno, "cannot find out where %s is", host_path);
+	if (!target) {
+		err_set(e, errno, "cannot find out where %s is", host_path);
+		return NULL;
+	}
 	if (lstat(target, &status) == 0 && S_ISLNK(status.st_mode)) {
 		err_set(e, 0, "%s is a link to %s, which is a link again", host_path, target);
-		return err_hint(e,
-			"make it a link to the file itself; a box that could write there "
-			"might have put the second link in");
+		err_hint(e, "make it a link to the file itself; a box that could write there "
+			    "might have put the second link in");
+		return NULL;
 	}
-	*ret_target = take_pointer(target);
-	return 0;
+	return take_pointer(target);
 }
 
 static int file_make(int directory, const char *path, const char *data, size_t length, mode_t mode)
@@ -163,13 +162,12 @@ static int entry_store(struct session *session, const struct state_entry *entry,
 int state_add(struct session *session, const char *host_path, const char *below_home,
 	const char *initial, const char *merge, struct err *e)
 {
-	AUTO_FREE char *target = NULL;
 	AUTO_FREE char *data = NULL;
+	AUTO_FREE char *target = target_resolve(host_path, initial != NULL, e);
 	AUTO_CLOSE int fd = -1;
 	size_t length = 0;
 	struct stat status = { .st_mode = 0600 };
-	if (target_resolve(host_path, initial != NULL, &target, e) < 0 ||
-		target_open(host_path, target, &fd, e) < 0)
+	if (!target || target_open(host_path, target, &fd, e) < 0)
 		return -1;
 	if (fd < 0 && initial &&
 		(target_make(session, target, initial, e) < 0 ||

@@ -50,20 +50,23 @@ static void kept_limit(int directory)
 	free(entries);
 }
 
-/* Open the directory `kind`, and find a name in it that belongs to this entry. */
+/* Open the directory `kind`; -1 with the error. */
 static int kept_open(const struct session *session, const struct state_entry *entry,
-	const char *kind, int *ret_directory, char **ret_name, struct err *e)
+	const char *kind, struct err *e)
 {
-	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-	if (mkdirat(session->state_fd, kind, 0700) < 0 && errno != EEXIST)
+	AUTO_CLOSE int directory = -1;
+	if (mkdirat(session->state_fd, kind, 0700) == 0 || errno == EEXIST)
+		directory = openat(
+			session->state_fd, kind, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (directory < 0)
 		return err_set(e, errno, "cannot keep the other version of %s", entry->shown);
-	*ret_directory = openat(session->state_fd, kind, flags);
-	if (*ret_directory < 0)
-		return err_set(e, errno, "cannot keep the other version of %s", entry->shown);
-	kept_limit(*ret_directory);
-	*ret_name =
-		memory_format("%s-%u-%.200s", session->id, entry->number, path_base(entry->shown));
-	return 0;
+	kept_limit(directory);
+	return take_fd(&directory);
+}
+
+static char *kept_name(const struct session *session, const struct state_entry *entry)
+{
+	return memory_format("%s-%u-%.200s", session->id, entry->number, path_base(entry->shown));
 }
 
 /* The directory of the session is STATE/sessions/ID; the versions are kept in STATE/KIND. */
@@ -77,12 +80,12 @@ static char *kept_path(const struct session *session, const char *kind, const ch
 int kept_move(const struct session *session, const struct state_entry *entry, char **ret_path,
 	struct err *e)
 {
-	AUTO_CLOSE int directory = -1;
+	AUTO_FREE char *name = kept_name(session, entry);
 	AUTO_CLOSE int from = box_directory_open(session, entry);
-	AUTO_FREE char *name = NULL;
 	if (from < 0)
 		return err_set(e, errno, "cannot find the box's version of %s", entry->shown);
-	if (kept_open(session, entry, "rejected", &directory, &name, e) < 0)
+	AUTO_CLOSE int directory = kept_open(session, entry, "rejected", e);
+	if (directory < 0)
 		return -1;
 	if (renameat(from, path_base(entry->below), directory, name) < 0)
 		return err_set(e, errno, "cannot keep the box's version of %s", entry->shown);
@@ -95,9 +98,9 @@ int kept_move(const struct session *session, const struct state_entry *entry, ch
 int kept_write(const struct session *session, const struct state_entry *entry, const char *data,
 	size_t length, char **ret_path, struct err *e)
 {
-	AUTO_CLOSE int directory = -1;
-	AUTO_FREE char *name = NULL;
-	if (kept_open(session, entry, "replaced", &directory, &name, e) < 0)
+	AUTO_FREE char *name = kept_name(session, entry);
+	AUTO_CLOSE int directory = kept_open(session, entry, "replaced", e);
+	if (directory < 0)
 		return -1;
 	unlinkat(directory, name, 0);
 	AUTO_CLOSE int fd =

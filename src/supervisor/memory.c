@@ -70,18 +70,20 @@ static int tasks_refuse(const struct op *op, const struct err *why, struct err *
 		"an ordinary user");
 }
 
-/* The plan's own operation sets RLIMIT_NPROC, which is enough where the kernel counts it. */
+/* The plan's own operation sets RLIMIT_NPROC, which is enough where the kernel counts it. A process
+ * is in one group of a unified hierarchy: where systemd makes that, it sets this limit as well. */
 static int tasks_prepare(const struct op *op, struct limits *limits, struct err *e)
 {
 	struct err why = { 0 };
+	if (limits->scope) {
+		limits->tasks = op->number;
+		return 0;
+	}
 	if (group_prepare(CGROUP_PIDS, op->number, &limits->tasks_group, &why) == 0)
 		return 0;
 	if (probe_task_limit(NULL) == 0)
 		return 0;
-	if (!limits->scope)
-		return tasks_refuse(op, &why, e);
-	limits->tasks = op->number;
-	return 0;
+	return tasks_refuse(op, &why, e);
 }
 
 /* Put {"data", number} behind the operation at `index`. */
@@ -101,12 +103,11 @@ static void data_limit_add(struct plan *plan, size_t index)
 static int memory_prepare(struct plan *plan, size_t index, struct limits *limits, struct err *e)
 {
 	limits->memory = plan->op[index].number;
-	if (group_prepare(CGROUP_MEMORY, limits->memory, &limits->memory_group, NULL) == 0)
+	/* First, since a group made behind systemd's back may lose its controllers to it. */
+	limits->scope = scope_is_reachable();
+	if (limits->scope ||
+		group_prepare(CGROUP_MEMORY, limits->memory, &limits->memory_group, NULL) == 0)
 		return 0;
-	if (scope_is_reachable()) {
-		limits->scope = true;
-		return 0;
-	}
 	if (access("/proc/self/task", R_OK) < 0)
 		return err_set(e, errno,
 			"%s: memory cannot be limited: there is no control group, "

@@ -75,7 +75,7 @@ struct session {
 	struct loop loop;
 	struct loop_watch channel;
 	struct loop_signals signals;
-	struct loop_timer look, limit;
+	struct loop_timer look, limit, memory;
 	struct relay relay; /* the last, as its buffers need no clearing */
 };
 
@@ -480,6 +480,17 @@ static void limit_expired(struct loop_timer *timer)
 	happen(timer->data, EVENT_LIMIT, &(struct cause){ 0 });
 }
 
+/* Killed, it closes the channel, and the rest is as if somebody else had. */
+static void memory_expired(struct loop_timer *timer)
+{
+	struct session *session = timer->data;
+	struct limits *limits = session->options->limits;
+	if (limits_tick(limits))
+		process_signal(session->box.pidfd, SIGKILL);
+	else
+		loop_timer_set(timer, limits_interval(limits), 0);
+}
+
 static int start_describe(struct session *session, const struct signals *before,
 	struct start *ret_start, struct err *e)
 {
@@ -517,6 +528,20 @@ static int loop_prepare(struct session *session, const sigset_t *wait, struct er
 	return 0;
 }
 
+/* Put the box under its limits, and look at it from time to time where that is needed. */
+static int limits_start(struct session *session, struct err *e)
+{
+	struct limits *limits = session->options->limits;
+	if (!limits || limits_attach(limits, session->box.pid, e) < 0)
+		return limits ? -1 : 0;
+	if (!limits_interval(limits))
+		return 0;
+	if (loop_timer_add(&session->loop, &session->memory, memory_expired, session, e) < 0)
+		return -1;
+	loop_timer_set(&session->memory, limits_interval(limits), 0);
+	return 0;
+}
+
 static void pipes_release(void)
 {
 	AUTO_CLOSE int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -528,6 +553,8 @@ static void pipes_release(void)
 static int box_run(struct session *session, const struct supervisor_options *options, struct err *e)
 {
 	pipes_release();
+	if (limits_start(session, e) < 0)
+		return -1;
 	if (options->started && options->started(&session->box, options->data, e) < 0)
 		return -1;
 	if (loop_add(&session->loop, &session->channel, session->box.channel, EPOLLIN,
@@ -582,6 +609,9 @@ static int session_run(struct session *session, const struct engine *engine,
 		return -1;
 	}
 	int init_code = box_end(session, &init_signal);
+	/* Before the other ways to end: running out of memory looks like several of them. */
+	if (session->options->limits && limits_finish(session->options->limits, e))
+		return -1;
 	return session_result(session, init_code, init_signal, ret_code, e);
 }
 
@@ -598,6 +628,7 @@ int supervisor_run(const struct engine *engine, const struct plan *plan,
 	session.options = options;
 	session.relay.master = session.relay.terminal_watch.fd = session.relay.master_watch.fd = -1;
 	session.signals.watch.fd = session.look.watch.fd = session.limit.watch.fd = -1;
+	session.memory.watch.fd = -1;
 	session.channel.fd = -1;
 	session.code = -1;
 	signals_take(&before, &wait);
@@ -605,10 +636,13 @@ int supervisor_run(const struct engine *engine, const struct plan *plan,
 	if (start_describe(&session, &before, &start, e) == 0 && loop_open(&session.loop, e) == 0 &&
 		loop_prepare(&session, &wait, e) == 0)
 		result = session_run(&session, engine, plan, &start, ret_code, e);
+	if (options->limits)
+		limits_finish(options->limits, NULL);
 	terminal_close(&session.terminal);
 	loop_signals_remove(&session.loop, &session.signals);
 	loop_timer_remove(&session.loop, &session.look);
 	loop_timer_remove(&session.loop, &session.limit);
+	loop_timer_remove(&session.loop, &session.memory);
 	loop_close(&session.loop);
 	signals_give_back(&before);
 	return result;

@@ -11,11 +11,14 @@
 
 #include "engines/engine.h"
 #include "plan/plan.h"
+#include "supervisor/memory.h"
 
 struct supervisor_options {
 	bool terminal_raw;   /* escape sequences are not filtered and modes not reset */
 	uint64_t timeout_ms; /* 0: none */
 	int keep;	     /* see struct start */
+
+	struct limits *limits; /* prepared; NULL: none. Finished when supervisor_run returns */
 
 	/* Called, if given, when init exists and before the command starts: to look into the
 	 * sandbox's namespaces, limit it or record it. -1 ends the sandbox. */

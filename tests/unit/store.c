@@ -3,8 +3,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -707,7 +709,8 @@ static void test_tree(void)
 		mkfifoat(fd, "fifo", 0) < 0)
 		printf("# %s\n", strerror(errno));
 	if (fchmodat(fd, "new\nline/closed/deeper", 0, 0) < 0 ||
-		fchmodat(fd, "new\nline/closed", 0300, 0) < 0 || fchmodat(fd, "new\nline", 0500, 0) < 0)
+		fchmodat(fd, "new\nline/closed", 0300, 0) < 0 ||
+		fchmodat(fd, "new\nline", 0500, 0) < 0)
 		printf("# %s\n", strerror(errno));
 	int result = tree_remove_at(AT_FDCWD, tree, &e);
 	if (result < 0)
@@ -754,21 +757,21 @@ static void test_tree_changing(void)
 	pid_t writer = fork();
 	if (writer == 0) {
 		/* Directories become links to somewhere else and back, as fast as can be. */
-		int fd = open(tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		symlinkat(outside, fd, "link") < 0 ? _exit(1) : (void)0;
 		for (unsigned i = 0; getppid() != 1; i++) {
+			AUTO_CLOSE int fd = open(tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+			if (fd < 0 && mkdir(tree, 0700) < 0 && errno != EEXIST)
+				_exit(1);
 			mkdirat(fd, "a", 0700);
 			mkdirat(fd, "a/b", i % 3 ? 0700 : 0);
 			close(openat(fd, "a/file", O_CREAT | O_WRONLY, 0600));
-			if (symlinkat(outside, fd, "link") < 0 && errno != EEXIST)
-				_exit(1);
-			renameat2(fd, "a", fd, "link", RENAME_EXCHANGE);
+			if (symlinkat(outside, fd, "link") == 0 || errno == EEXIST)
+				renameat2(fd, "a", fd, "link", RENAME_EXCHANGE);
 		}
 		_exit(0);
 	}
 	int result = -1;
 	struct err e = { 0 };
-	for (int i = 0; i < 30; i++)
+	for (int i = 0; i < 2000; i++)
 		result = tree_remove_at(AT_FDCWD, tree, &e);
 	kill(writer, SIGKILL);
 	waitpid(writer, NULL, 0);
@@ -796,6 +799,34 @@ static void test_tree_leftover(void)
 		"an immutable file is one sentence");
 	printf("# %s\n", e.text);
 	check(system(undo) == 0 && tree_remove_at(AT_FDCWD, tree, &e) == 0, "later it goes");
+}
+
+static void test_tree_mount(void)
+{
+	AUTO_FREE char *tree = memory_format("%s/mounted", root);
+	AUTO_FREE char *point = memory_format("%s/mounted/a/b", root);
+	AUTO_FREE char *make = memory_format("mkdir -p %s", point);
+	if (system(make) != 0)
+		return;
+	fflush(stdout);
+	pid_t pid = fork();
+	if (pid == 0) {
+		struct err e = { 0 };
+		AUTO_FREE char *map = memory_format("0 %d 1", geteuid());
+		if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0 ||
+			file_poke_at(AT_FDCWD, "/proc/self/uid_map", map) < 0 ||
+			mount("none", point, "tmpfs", 0, NULL) < 0)
+			_exit(77);
+		int result = tree_remove_at(AT_FDCWD, tree, &e);
+		_exit(result < 0 && strstr(e.text, "mount point") && umount(point) == 0 ? 0 : 1);
+	}
+	int status = 0;
+	waitpid(pid, &status, 0);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+		printf("skip - a mount point: cannot mount here\n");
+	else
+		check(status == 0, "a mount point is one sentence, and is not entered");
+	check(tree_remove_at(AT_FDCWD, tree, NULL) == 0, "without it all goes");
 }
 
 /* ---- Landlock ---- */
@@ -919,6 +950,7 @@ int main(void)
 	test_tree_deep();
 	test_tree_changing();
 	test_tree_leftover();
+	test_tree_mount();
 	test_landlock();
 	test_time();
 	check(tree_remove_at(AT_FDCWD, root, NULL) == 0, "all is removed");

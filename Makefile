@@ -29,7 +29,11 @@ check: test-deps
 	@$(MAKE) --no-print-directory all
 	@tests/run
 
+# The prefix may be another than the one the build was set up with.
 install: all
+	@test "$$(cat $(BUILD)/prefix 2>/dev/null)" = "$(PREFIX)" || { \
+		$(MESON) setup --reconfigure $(BUILD) --prefix $(PREFIX) >/dev/null && \
+		$(MESON) compile -C $(BUILD) >/dev/null && echo "$(PREFIX)" >$(BUILD)/prefix; }
 	@DESTDIR=$(DESTDIR) $(MESON) install -C $(BUILD) --no-rebuild --quiet
 	@echo "installed $(DESTDIR)$(PREFIX)/bin/hutch"
 

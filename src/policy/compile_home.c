@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -8,6 +9,7 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "formats/git_config.h"
+#include "kernel/lookup.h"
 #include "policy/compile_parts.h"
 #include "policy/mirror.h"
 
@@ -40,9 +42,46 @@ static void add_home(struct parts *parts)
 	}
 }
 
+/* A read-only place inside a state directory, where an earlier run may have put a link to anything: it
+ * is opened without following one, and init sees that it still is the same. */
+static int add_protected(struct parts *parts, const char *state, const char *path,
+	const char *because, struct err *e)
+{
+	AUTO_CLOSE int directory = open(state, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	AUTO_CLOSE int place =
+		directory < 0 ? -1 : lookup_beneath(directory, path + strlen(state) + 1, O_PATH);
+	if (place < 0 && errno == ENOENT)
+		return 0;
+	if (place < 0)
+		return err_set(e, errno, "%s: cannot protect %s", because, path);
+	struct op *op = plan_add(parts->plan, OP_BIND_FD, because);
+	op->source = op->target = plan_text(parts->plan, "%s", path);
+	op->flags = BIND_READ_ONLY;
+	op->fd = take_fd(&place);
+	return 0;
+}
+
+static int add_read_only(struct parts *parts, const struct agent *agent, const char *because,
+	struct err *e)
+{
+	for (const char *const *place = agent->read_only; place && *place; place++) {
+		AUTO_FREE char *path = host_expand(parts->host, *place);
+		bool inside = false;
+		for (const char *const *state = agent->state; *state && !inside; state++) {
+			AUTO_FREE char *directory = host_expand(parts->host, *state);
+			inside = path_is_within(path, directory) && strcmp(path, directory) != 0;
+			if (inside && add_protected(parts, directory, path, because, e) < 0)
+				return -1;
+		}
+		if (!inside && host_has(path) && !plan_find_target(parts->plan, path))
+			add_bind(parts, path, BIND_READ_ONLY, because);
+	}
+	return 0;
+}
+
 /* The state directories are the real ones. Files that are replaced by rename are not mounted: they
  * are copied into the home before the run and merged back after it. */
-static void add_state(struct parts *parts, const struct agent *agent)
+static int add_state(struct parts *parts, const struct agent *agent, struct err *e)
 {
 	const char *because = plan_text(parts->plan, "agent %s", agent->name);
 	for (const char *const *path = agent->state; path && *path; path++) {
@@ -52,11 +91,7 @@ static void add_state(struct parts *parts, const struct agent *agent)
 		if (!plan_find_target(parts->plan, full))
 			add_bind(parts, full, 0, because);
 	}
-	for (const char *const *path = agent->read_only; path && *path; path++) {
-		AUTO_FREE char *full = host_expand(parts->host, *path);
-		if (host_has(full) && !plan_find_target(parts->plan, full))
-			add_bind(parts, full, BIND_READ_ONLY, because);
-	}
+	return add_read_only(parts, agent, because, e);
 }
 
 /* Commits made inside carry the user's name. Nothing else of git's configuration is passed: it names
@@ -99,11 +134,11 @@ static void add_git_identity(struct parts *parts)
 
 int compile_home(struct parts *parts, struct err *e)
 {
-	(void)e;
 	add_home(parts);
 	add_git_identity(parts);
 	for (size_t i = 0; i < parts->in->agents->count; i++)
-		add_state(parts, parts->in->agents->agent[i]);
+		if (add_state(parts, parts->in->agents->agent[i], e) < 0)
+			return -1;
 	return 0;
 }
 

@@ -159,33 +159,52 @@ static int entry_store(struct session *session, const struct state_entry *entry,
 	return 0;
 }
 
+/* Read the host's file, made first where it is missing and `initial` is given. `ret_data` stays
+ * NULL where there is none. */
+static int target_read(const struct session *session, const struct state_entry *entry,
+	const char *initial, struct stat *ret_status, char **ret_data, size_t *ret_length,
+	struct err *e)
+{
+	AUTO_CLOSE int fd = -1;
+	if (target_open(entry->shown, entry->target, &fd, e) < 0)
+		return -1;
+	if (fd < 0 && initial &&
+		(target_make(session, entry->target, initial, e) < 0 ||
+			target_open(entry->shown, entry->target, &fd, e) < 0))
+		return -1;
+	if (fd < 0)
+		return 0;
+	if (fstat(fd, ret_status) < 0)
+		return err_set(e, errno, "cannot look at %s", entry->shown);
+	if (fd_read_all(fd, STATE_LIMIT, ret_data, ret_length, e) < 0)
+		return err_prefix(e, "%s", entry->shown);
+	return 0;
+}
+
+static int entry_add(
+	struct session *session, struct state_entry *entry, const char *initial, struct err *e)
+{
+	AUTO_FREE char *data = NULL;
+	size_t length = 0;
+	struct stat status = { .st_mode = 0600 };
+	if (target_read(session, entry, initial, &status, &data, &length, e) < 0)
+		return -1;
+	entry->has_base = data != NULL;
+	entry->mode = status.st_mode & 0777;
+	if (next_number(session->directory_fd, &entry->number, e) < 0)
+		return -1;
+	return entry_store(session, entry, data, length, e);
+}
+
 int state_add(struct session *session, const char *host_path, const char *below_home,
 	const char *initial, const char *merge, struct err *e)
 {
-	AUTO_FREE char *data = NULL;
 	AUTO_FREE char *target = target_resolve(host_path, initial != NULL, e);
-	AUTO_CLOSE int fd = -1;
-	size_t length = 0;
-	struct stat status = { .st_mode = 0600 };
-	if (!target || target_open(host_path, target, &fd, e) < 0)
-		return -1;
-	if (fd < 0 && initial &&
-		(target_make(session, target, initial, e) < 0 ||
-			target_open(host_path, target, &fd, e) < 0))
-		return -1;
-	if (fd >= 0 && fstat(fd, &status) < 0)
-		return err_set(e, errno, "cannot look at %s", host_path);
-	if (fd >= 0 && fd_read_all(fd, STATE_LIMIT, &data, &length, e) < 0)
-		return err_prefix(e, "%s", host_path);
 	struct state_entry entry = {
 		.shown = host_path,
 		.target = target,
 		.below = below_home,
 		.json = strcmp(merge, "json") == 0,
-		.has_base = fd >= 0,
-		.mode = status.st_mode & 0777,
 	};
-	if (next_number(session->directory_fd, &entry.number, e) < 0)
-		return -1;
-	return entry_store(session, &entry, data, length, e);
+	return target ? entry_add(session, &entry, initial, e) : -1;
 }

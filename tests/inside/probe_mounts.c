@@ -270,9 +270,8 @@ void verb_litter(char **arguments)
 	chmod("closed", 0);
 	mkdir("new\nline", 0500);
 	mknod("fifo", S_IFIFO | 0, 0);
-	symlink("/", "link");
-	symlink("loop", "loop");
-	symlink("..", "up");
+	if (symlink("/", "link") < 0 || symlink("loop", "loop") < 0 || symlink("..", "up") < 0)
+		escaped("cannot even begin");
 	char name[256];
 	memset(name, 0xff, sizeof name - 1);
 	name[255] = '\0';

@@ -93,11 +93,9 @@ static void init_files(void)
 	} files[] = { { "mem", O_RDONLY }, { "mem", O_RDWR }, { "environ", O_RDONLY },
 		{ "maps", O_RDONLY }, { "smaps", O_RDONLY }, { "auxv", O_RDONLY },
 		{ "stack", O_RDONLY }, { "syscall", O_RDONLY }, { "pagemap", O_RDONLY },
-		{ "io", O_RDONLY }, { "comm", O_WRONLY }, { "fd", O_RDONLY | O_DIRECTORY },
-		{ "root", O_PATH }, { "cwd", O_PATH }, { "exe", O_RDONLY }, { "fd/0", O_PATH },
-		{ "fd/3", O_PATH }, { "fd/4", O_PATH }, { "ns/user", O_RDONLY }, { "ns/mnt", O_RDONLY },
-		{ "ns/net", O_RDONLY }, { "map_files", O_RDONLY | O_DIRECTORY },
-		{ "task/1/mem", O_RDONLY }, { "task/1/environ", O_RDONLY } };
+		{ "io", O_RDONLY }, { "comm", O_WRONLY }, { "root", O_PATH }, { "cwd", O_PATH },
+		{ "exe", O_RDONLY }, { "ns/user", O_RDONLY }, { "ns/mnt", O_RDONLY },
+		{ "ns/net", O_RDONLY }, { "task/1/mem", O_RDONLY }, { "task/1/environ", O_RDONLY } };
 	char path[64], byte;
 	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
 		snprintf(path, sizeof path, "/proc/1/%s", files[i].name);
@@ -113,6 +111,22 @@ static void init_files(void)
 	}
 }
 
+/* A real root sees which numbers are in use; not what they are. */
+static void init_entry(const char *directory, const char *name)
+{
+	char path[PATH_MAX], text[PATH_MAX];
+	snprintf(path, sizeof path, "%s/%s", directory, name);
+	TRY(open(path, O_PATH | O_CLOEXEC), "opened %s", path);
+	TRY(readlink(path, text, sizeof text), "read the link %s", path);
+}
+
+static void init_info(const char *directory, const char *name)
+{
+	char path[PATH_MAX];
+	snprintf(path, sizeof path, "%s/%s", directory, name);
+	TRY(open(path, O_RDONLY | O_CLOEXEC), "opened %s", path);
+}
+
 static void init_links(void)
 {
 	static const char *const links[] = { "root", "cwd", "exe", "fd/0", "ns/mnt" };
@@ -121,6 +135,10 @@ static void init_links(void)
 		snprintf(path, sizeof path, "/proc/1/%s", links[i]);
 		TRY(readlink(path, text, sizeof text), "read the link %s", path);
 	}
+	directory_each("/proc/1/fd", init_entry);
+	directory_each("/proc/1/map_files", init_entry);
+	directory_each("/proc/1/ns", init_entry);
+	directory_each("/proc/1/fdinfo", init_info);
 }
 
 static void init_calls(void)
@@ -193,7 +211,7 @@ void verb_linger(char **arguments)
 
 static void linger_start(char *mark, bool stopped)
 {
-	char *arguments[] = { "probe", "linger", mark, NULL };
+	char probe[] = "probe", verb[] = "linger", *arguments[] = { probe, verb, mark, NULL };
 	if (fork() != 0)
 		return;
 	setsid();

@@ -40,7 +40,7 @@ static int sessions_sweep(struct err *e)
 {
 	AUTO_STRINGS notes = { 0 };
 	size_t count = 0;
-	if (session_sweep(&notes, &count, e) < 0)
+	if (session_sweep(&notes, &count, e) < 0 || session_spare_remove(e) < 0)
 		return -1;
 	for (size_t i = 0; i < notes.count; i++)
 		notice("%s", notes.item[i]);

@@ -13,6 +13,8 @@
 #include "policy/compile_parts.h"
 #include "policy/mirror.h"
 
+const char *const home_covered[] = { ".cache", ".config", ".local", NULL };
+
 /* What a kept home shares with the real one, where that has it: read-only, since the agent outside
  * follows what is written there. */
 static void add_shared(struct parts *parts)
@@ -26,7 +28,6 @@ static void add_shared(struct parts *parts)
  * be made in it; what programs scatter goes to memory and is gone at the end. */
 static void add_home(struct parts *parts)
 {
-	static const char *const scattered[] = { ".cache", ".config", ".local" };
 	const char *because = policy_origin(parts->policy, KEY_HOME);
 	struct op *home = plan_add(parts->plan, OP_BIND, because);
 	home->source = plan_text(parts->plan, "%s", parts->in->home_source);
@@ -36,8 +37,8 @@ static void add_home(struct parts *parts)
 		add_shared(parts);
 		return;
 	}
-	for (size_t i = 0; i < sizeof scattered / sizeof scattered[0]; i++) {
-		AUTO_FREE char *path = path_join(parts->host->home, scattered[i]);
+	for (const char *const *name = home_covered; *name; name++) {
+		AUTO_FREE char *path = path_join(parts->host->home, *name);
 		add_tmpfs(parts, path, 0700, 10, because);
 	}
 }

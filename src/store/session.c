@@ -12,6 +12,10 @@
  *   4. What says that there is something to merge, `state`, is removed right after the merge and
  *      before anything else: a removal that is cut short is not merged a second time.
  *   5. A directory whose name ends in ".gone" holds nothing of worth: any sweeper removes it.
+ *   6. What a run leaves clean becomes "spare", and the next run's session by a rename, which only one
+ *      of them can win: making and removing directories is most of what a session costs. A spare
+ *      holds its lock file and a home in which there is nothing but empty directories that were
+ *      covered by mounts all the time. Its lock is let go before it gets that name.
  */
 #include "store/session.h"
 
@@ -23,6 +27,7 @@
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -94,7 +99,9 @@ static int lock_take(int directory, int flags, int *ret_lock)
 static int session_make(struct session *session, char name[SESSION_PATH_SIZE])
 {
 	session_name_make(name);
-	if (mkdirat(session->state_fd, name, 0700) < 0) {
+	bool spare = renameat2(session->state_fd, SESSION_SPARE, session->state_fd, name,
+			     RENAME_NOREPLACE) == 0;
+	if (!spare && mkdirat(session->state_fd, name, 0700) < 0) {
 		if (errno == ENOENT && mkdirat(session->state_fd, "sessions", 0700) == 0)
 			return 0;
 		return errno == EEXIST ? 0 : -1;
@@ -104,7 +111,8 @@ static int session_make(struct session *session, char name[SESSION_PATH_SIZE])
 		openat(session->state_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (session->directory_fd < 0)
 		return errno == ENOENT ? 0 : -1;
-	int result = lock_take(session->directory_fd, O_CREAT | O_EXCL, &session->lock);
+	int result = lock_take(
+		session->directory_fd, spare ? 0 : O_CREAT | O_EXCL, &session->lock);
 	return result < 0 && (errno == ENOENT || errno == EEXIST) ? 0 : result;
 }
 
@@ -132,8 +140,9 @@ int session_create(struct session *ret_session, struct err *e)
 	int made = 0;
 	for (int i = 0; i < TRIES && made == 0; i++)
 		made = session_make(&session, name);
-	if (made == 1 && mkdirat(session.directory_fd, "home", 0700) == 0 &&
-		session_open_home(&session) == 0) {
+	bool home = made == 1 &&
+		(mkdirat(session.directory_fd, "home", 0700) == 0 || errno == EEXIST);
+	if (home && session_open_home(&session) == 0) {
 		session_set_paths(&session, state, name);
 		*ret_session = session;
 		session = (struct session)SESSION_NONE;
@@ -145,6 +154,65 @@ int session_create(struct session *ret_session, struct err *e)
 
 /* ---- Ending ---- */
 
+/* Is `name` an empty directory, or absent? */
+static bool directory_is_empty(int parent, const char *name)
+{
+	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT)
+		return true;
+	DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+	int count = 0;
+	while (directory && count < 3 && readdir(directory))
+		count++;
+	if (directory)
+		closedir(directory);
+	return directory && count == 2; /* "." and ".." */
+}
+
+static bool is_one_of(const char *name, const char *const *names)
+{
+	for (; *names; names++)
+		if (strcmp(*names, name) == 0)
+			return true;
+	return false;
+}
+
+/* Remove all in `directory` but what `keep` names. */
+static int directory_clean(int directory, const char *const *keep)
+{
+	int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *entries = fd < 0 ? NULL : fdopendir(fd);
+	int result = entries ? 0 : -1;
+	for (struct dirent *entry; entries && result == 0 && (entry = readdir(entries));) {
+		const char *name = entry->d_name;
+		if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && !is_one_of(name, keep))
+			result = tree_remove_at(directory, name, NULL);
+	}
+	if (entries)
+		closedir(entries);
+	return result;
+}
+
+/* Make the session a spare, see invariant 6. 0, or -1 when it has to be removed instead. */
+static int session_recycle(struct session *session)
+{
+	static const char *const kept[] = { "lock", "home", NULL };
+	char name[SESSION_PATH_SIZE];
+	snprintf(name, sizeof name, SESSION_PREFIX "%s", session->id);
+	if (session->home_fd < 0 || directory_clean(session->home_fd, session->covered) < 0 ||
+		directory_clean(session->directory_fd, kept) < 0)
+		return -1;
+	for (const char *const *covered = session->covered; *covered; covered++)
+		if (!directory_is_empty(session->home_fd, *covered))
+			return -1;
+	/* What the box can have done to the home itself. */
+	if (fchmod(session->home_fd, 0700) < 0 || flistxattr(session->home_fd, NULL, 0) != 0 ||
+		futimens(session->home_fd, NULL) < 0)
+		return -1;
+	fd_close(&session->lock);
+	return renameat2(session->state_fd, name, session->state_fd, SESSION_SPARE, RENAME_NOREPLACE);
+}
+
 /* All that is large goes while the lock is held; the rest, lock included, under a name that says
  * that anyone may finish it. */
 static int session_remove(struct session *session, struct err *e)
@@ -152,11 +220,11 @@ static int session_remove(struct session *session, struct err *e)
 	char name[SESSION_PATH_SIZE], gone[SESSION_PATH_SIZE + sizeof SESSION_GONE];
 	snprintf(name, sizeof name, SESSION_PREFIX "%s", session->id);
 	snprintf(gone, sizeof gone, "%s" SESSION_GONE, name);
-	if (tree_remove_at(session->directory_fd, "home", e) < 0 ||
-		tree_remove_at(session->directory_fd, "base", e) < 0)
+	if (tree_remove_at(session->directory_fd, "home", e) < 0)
 		return err_prefix(e, "%s", session->directory);
 	if (renameat(session->state_fd, name, session->state_fd, gone) < 0)
-		return err_set(e, errno, "cannot remove %s", session->directory);
+		return errno == ENOENT ? 0 /* a sweeper was faster */
+				       : err_set(e, errno, "cannot remove %s", session->directory);
 	return tree_remove_at(session->state_fd, gone, e);
 }
 
@@ -166,6 +234,8 @@ static int session_finish(struct session *session, struct strings *notes, struct
 		return -1;
 	if (unlinkat(session->directory_fd, "state", 0) < 0 && errno != ENOENT)
 		return err_set(e, errno, "cannot remove %s/state", session->directory);
+	if (session->covered && session_recycle(session) == 0)
+		return 0;
 	return session_remove(session, e);
 }
 
@@ -262,4 +332,12 @@ int session_sweep(struct strings *ret_notes, size_t *ret_count, struct err *e)
 	if (ret_count)
 		*ret_count = count;
 	return 0;
+}
+
+int session_spare_remove(struct err *e)
+{
+	AUTO_CLOSE int state_fd = -1;
+	if (state_directory_open(false, &state_fd, NULL, e) < 0)
+		return -1;
+	return state_fd < 0 ? 0 : tree_remove_at(state_fd, SESSION_SPARE, e);
 }

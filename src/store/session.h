@@ -5,8 +5,9 @@
  *   sessions/ID/lock          flocked while the run lives; how a dead session is told from a live
  * one sessions/ID/home/         the box's home: everything in it is written by somebody hostile
  *   sessions/ID/state         what to merge back, see store/state.h
- *   sessions/ID/base/N        the bytes that the box started from
+ *   sessions/ID/base.N        the bytes that the box started from
  *   sessions/ID/session.json  the record
+ *   spare/                    a session that ended clean, for the next run
  *
  * Of these the box sees home/ alone. A run that is killed leaves its session; session_sweep, in the
  * next run or in `hutch gc`, takes its lock, merges what it left, and removes it.
@@ -33,6 +34,10 @@ struct session {
 	 * closed, so init should keep one until everything in the box is dead: with its supervisor
 	 * killed, a box may still be writing. */
 	int lock;
+
+	/* Directories of the home that mounts of the box lie over as long as it lives (ends with NULL):
+	 * with nothing else left in it the session serves the next run. NULL: it is always removed. */
+	const char *const *covered;
 };
 
 /* Make a session, and the state directory if it is missing. Fails with what to do when no state can
@@ -47,6 +52,9 @@ int session_record(
  * must know is added to `ret_notes`, a sentence each. When the merge fails the session is left for
  * the next run to try, and the error says why. */
 int session_end(struct session *session, struct strings *ret_notes, struct err *e);
+
+/* Remove what waits for the next run. */
+int session_spare_remove(struct err *e);
 
 /* Give up the session without merging or removing anything, as a killed run would. */
 void session_abandon(struct session *session);

@@ -6,6 +6,7 @@
 
 #define SESSION_PREFIX "sessions/"
 #define SESSION_GONE ".gone" /* ends the name of what is only to be removed */
+#define SESSION_SPARE "spare"
 #define SESSION_NONE                                                                               \
 	{                                                                                          \
 		.state_fd = -1, .directory_fd = -1, .home_fd = -1, .lock = -1                      \

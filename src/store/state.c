@@ -147,7 +147,7 @@ static int entry_store(struct session *session, const struct state_entry *entry,
 	size_t length, struct err *e)
 {
 	char base[32];
-	snprintf(base, sizeof base, "base/%u", entry->number);
+	snprintf(base, sizeof base, "base.%u", entry->number);
 	if (entry->has_base && file_make(session->directory_fd, base, data, length, 0600) < 0)
 		return err_set(e, errno, "cannot keep a copy of %s in %s", entry->shown,
 			session->directory);

@@ -80,7 +80,7 @@ static int base_read(struct merge *m, struct err *e)
 {
 	if (!m->entry->has_base)
 		return 0;
-	AUTO_FREE char *path = memory_format("base/%u", m->entry->number);
+	AUTO_FREE char *path = memory_format("base.%u", m->entry->number);
 	char *data = NULL;
 	if (file_read_at(m->session->directory_fd, path, STATE_LIMIT, &data, &m->base.length, e) <
 		0)

@@ -85,6 +85,7 @@ int home_prepare(const struct policy *policy, const struct host *host, const str
 	*ret_home = (struct home){ 0 };
 	if (session_sweep(ret_notes, NULL, e) < 0 || session_create(&ret_home->session, e) < 0)
 		return -1;
+	ret_home->session.covered = home_covered;
 	int result = 0;
 	if (policy_word(policy, KEY_HOME) == WORD_HOME_KEPT)
 		result = kept_prepare(policy, host, &ret_home->source, e);

@@ -59,7 +59,7 @@ sanitize:
 
 fuzz:
 	@test -d build-fuzz || CC=clang $(MESON) setup build-fuzz -Dfuzz=true -Db_lundef=false \
-		--buildtype debugoptimized >/dev/null
+		-Db_sanitize=address,undefined --buildtype debugoptimized >/dev/null
 	@$(MESON) compile -C build-fuzz
 
 clean:

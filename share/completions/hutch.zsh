@@ -17,7 +17,7 @@ _hutch() {
 
 	case $kind in
 	words)
-		_describe -o hutch found
+		_describe hutch found
 		;;
 	files)
 		[[ ${words[CURRENT]} != -*=* ]] || compset -P '*='

@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "apply/limits.h"
+#include "apply/seccomp.h"
 #include "base/fd.h"
 #include "kernel/capability.h"
-#include "kernel/landlock.h"
 #include "kernel/mount.h"
 
 static const struct op *find(const struct plan *plan, enum op_kind kind)
@@ -56,9 +56,16 @@ static int keyring_leave(struct err *e)
 	return -1;
 }
 
-int confine_init(const struct plan *plan, struct err *e)
+int confine_start(const struct plan *plan, struct confinement *ret_confinement, struct err *e)
 {
-	if (keyring_leave(e) < 0)
+	ret_confinement->plan = plan;
+	return ruleset_make(plan, &ret_confinement->ruleset, e);
+}
+
+int confine_init(const struct confinement *confinement, struct err *e)
+{
+	const struct plan *plan = confinement->plan;
+	if (keyring_leave(e) < 0 || ruleset_allow_stdio(&confinement->ruleset, e) < 0)
 		return -1;
 	const struct op *capabilities = find(plan, OP_CAPABILITIES);
 	if (capabilities &&
@@ -71,16 +78,7 @@ int confine_init(const struct plan *plan, struct err *e)
 	return 0;
 }
 
-static int confine_landlock(const struct op *op, struct err *e)
-{
-	if (op->flags & LANDLOCK_FILES)
-		return err_set(e, 0, "this build has no Landlock file rules");
-	if (landlock_scope() < 0)
-		return err_set(e, errno, "cannot set Landlock scopes");
-	return 0;
-}
-
-static int confine_one(const struct op *op, struct err *e)
+static int confine_one(const struct confinement *confinement, const struct op *op, struct err *e)
 {
 	switch (op->kind) {
 	case OP_LIMIT:
@@ -91,9 +89,9 @@ static int confine_one(const struct op *op, struct err *e)
 			return err_set(e, errno, "cannot drop capabilities");
 		return 0;
 	case OP_LANDLOCK:
-		return confine_landlock(op, e);
+		return ruleset_enter(&confinement->ruleset, e);
 	case OP_SECCOMP:
-		return err_set(e, 0, "this build has no seccomp filter '%s'", op->name);
+		return seccomp_apply(op->name, e);
 	case OP_NAMESPACE:
 	case OP_IDENTITY:
 	case OP_HOSTNAME:
@@ -123,9 +121,10 @@ static int confine_one(const struct op *op, struct err *e)
 
 int confine_command(const void *data, struct err *e)
 {
-	const struct plan *plan = data;
+	const struct confinement *confinement = data;
+	const struct plan *plan = confinement->plan;
 	for (size_t i = 0; i < plan->count; i++)
-		if (confine_one(&plan->op[i], e) < 0)
+		if (confine_one(confinement, &plan->op[i], e) < 0)
 			return err_prefix(e, "%s", plan->op[i].because);
 	return 0;
 }

@@ -16,22 +16,22 @@
 #include "kernel/mount.h"
 
 /* Attach `mount` at `target`. A mount at "/" becomes the root that later targets are found in. */
-static int attach(struct tree *tree, int *mount, const char *target, struct err *e)
+static int attach(struct tree *tree, int *mount, const struct op *op, struct err *e)
 {
+	const char *target = op->target;
 	struct stat info;
 	if (fstat(*mount, &info) < 0)
 		return err_set(e, errno, "cannot look at what to mount at %s", target);
 	bool is_root = strcmp(target, "/") == 0;
-	AUTO_CLOSE int place =
-		is_root ? dup(tree->root) : tree_target(tree, target, S_ISDIR(info.st_mode), e);
-	if (place < 0)
+	AUTO_CLOSE int place = is_root ? -1 : tree_target(tree, target, S_ISDIR(info.st_mode), e);
+	if (place < 0 && !is_root)
 		return -1;
-	if (mount_attach(*mount, place) < 0)
+	if (mount_attach(*mount, is_root ? tree->root : place) < 0)
 		return err_set(e, errno, "cannot mount over %s", target);
-	if (is_root) {
-		close(tree->root);
-		tree->root = take_fd(mount);
-	}
+	if (ruleset_allow_op(tree->ruleset, *mount, op, is_root, e) < 0)
+		return -1;
+	if (is_root)
+		tree->root = take_fd(mount); /* what it was stays open: it is the base, or is covered */
 	return 0;
 }
 
@@ -45,14 +45,37 @@ static int bind_tree(struct tree *tree, int *clone, const struct op *op, struct 
 		attributes |= MOUNT_ATTR_RDONLY;
 	if (mount_restrict(*clone, attributes) < 0)
 		return err_set(e, errno, "cannot restrict the mount of %s", op->source);
-	if (op->flags & BIND_SCRATCH)
-		tree_own(tree, *clone);
-	return attach(tree, clone, op->target, e);
+	if (op->flags & BIND_SCRATCH && tree_own(tree, *clone, e) < 0)
+		return -1;
+	return attach(tree, clone, op, e);
+}
+
+static bool is_whole(const struct op *op)
+{
+	return op->kind == OP_BIND && op->source[strspn(op->source, "/")] == '\0';
+}
+
+/* A clone of "/" has everything that is mounted on it: it is made before the new root is. */
+static int whole_clone(const struct plan *plan, struct tree *tree, struct err *e)
+{
+	for (size_t i = 0; i < plan->count; i++) {
+		if (!is_whole(&plan->op[i]))
+			continue;
+		if (tree->whole_count == sizeof tree->whole / sizeof tree->whole[0])
+			return err_set(e, 0, "%s: / is bound more than %zu times",
+				plan->op[i].because, tree->whole_count);
+		int clone = mount_clone(AT_FDCWD, "/");
+		if (clone < 0)
+			return err_set(e, errno, "%s: cannot open /", plan->op[i].because);
+		tree->whole[tree->whole_count++] = clone;
+	}
+	return 0;
 }
 
 static int apply_bind(struct tree *tree, const struct op *op, struct err *e)
 {
-	AUTO_CLOSE int clone = mount_clone(AT_FDCWD, op->source);
+	AUTO_CLOSE int clone = is_whole(op) ? take_fd(&tree->whole[tree->whole_used++])
+					    : mount_clone(AT_FDCWD, op->source);
 	if (clone < 0 && errno == ENOENT && (op->flags & BIND_TRY))
 		return 0;
 	if (clone < 0)
@@ -96,8 +119,9 @@ static int apply_tmpfs(struct tree *tree, const struct op *op, struct err *e)
 		op->size, op->inodes, op->perms, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
 	if (mount < 0)
 		return err_set(e, errno, "cannot make a tmpfs for %s", op->target);
-	tree_own(tree, mount);
-	return attach(tree, &mount, op->target, e);
+	if (tree_own(tree, mount, e) < 0)
+		return -1;
+	return attach(tree, &mount, op, e);
 }
 
 /* A colon separates layers, so one in a name is escaped. */
@@ -132,7 +156,7 @@ static int apply_overlay(struct tree *tree, const struct op *op, struct err *e)
 		return err_hint(e, "hutch doctor tells whether this kernel has overlayfs for "
 				   "unprivileged users");
 	}
-	return attach(tree, &mount, op->target, e);
+	return attach(tree, &mount, op, e);
 }
 
 static int apply_file(struct tree *tree, const struct op *op, struct err *e)
@@ -154,9 +178,17 @@ static int apply_symlink(struct tree *tree, const struct op *op, struct err *e)
 	AUTO_CLOSE int parent = tree_parent(tree, op->target, &name, e);
 	if (parent < 0)
 		return -1;
-	if (symlinkat(op->value, parent, name) < 0)
-		return err_set(e, errno, "cannot make the link %s", op->target);
-	return 0;
+	if (symlinkat(op->value, parent, name) == 0)
+		return 0;
+	/* A home that is kept has the link of an earlier run. */
+	int number = errno;
+	struct stat info;
+	if (number == EEXIST && fstatat(parent, name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+		S_ISLNK(info.st_mode) && unlinkat(parent, name, 0) == 0 &&
+		symlinkat(op->value, parent, name) == 0)
+		return 0;
+	err_set(e, number, "cannot make the link %s", op->target);
+	return number == EEXIST ? err_hint(e, "remove what is there from the kept home") : -1;
 }
 
 static int apply_mask(struct tree *tree, const struct op *op, struct err *e)
@@ -172,8 +204,9 @@ static int apply_mask(struct tree *tree, const struct op *op, struct err *e)
 static int apply_remount_ro(struct tree *tree, const struct op *op, struct err *e)
 {
 	AUTO_CLOSE int place = lookup_in_root(tree->root, op->target, O_PATH);
-	mask_finish(tree); /* while its names can still be removed */
-	if (place < 0 || mount_restrict_one(place, "", MOUNT_ATTR_RDONLY) < 0)
+	/* What masks were made of goes while its names can still be removed. */
+	if (place < 0 || mask_finish(tree) < 0 ||
+		mount_restrict_one(place, "", MOUNT_ATTR_RDONLY) < 0)
 		return err_set(e, errno, "cannot make %s read-only", op->target);
 	return 0;
 }
@@ -239,24 +272,26 @@ static int root_make(const struct plan *plan, struct tree *tree, size_t *ret_fir
 	AUTO_CLOSE int old_root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (mount < 0 || old_root < 0 || mount_attach(mount, old_root) < 0)
 		return err_set(e, errno, "cannot make the sandbox's root");
-	tree_own(tree, mount);
-	tree->root = take_fd(&mount);
+	if (tree_own(tree, mount, e) < 0 || ruleset_allow(tree->ruleset, mount, RULESET_READ, e) < 0)
+		return -1;
+	tree->root = tree->base = take_fd(&mount);
 	return 0;
 }
 
-int apply_mounts(const struct plan *plan, struct err *e)
+int apply_mounts(const struct plan *plan, const struct ruleset *ruleset, struct err *e)
 {
-	struct tree tree = { .root = -1, .make_anywhere = plan->faithful };
+	struct tree tree = { .root = -1, .ruleset = ruleset, .make_anywhere = plan->faithful };
 	size_t first;
 	mode_t user_umask = umask(0); /* permissions in the plan are exact */
 	if (mount_all_private() < 0)
 		return err_set(e, errno, "cannot make the mounts private");
-	if (root_make(plan, &tree, &first, e) < 0)
+	if (whole_clone(plan, &tree, e) < 0 || root_make(plan, &tree, &first, e) < 0)
 		return -1;
 	for (size_t i = first; i < plan->count; i++)
 		if (apply_mount(&tree, &plan->op[i], e) < 0)
 			return err_prefix(e, "%s", plan->op[i].because);
-	mask_finish(&tree);
+	if (mask_finish(&tree) < 0)
+		return err_set(e, errno, "cannot remove what masks were made of");
 	if (mount_pivot(tree.root) < 0)
 		return err_set(e, errno, "cannot enter the sandbox's root");
 	close(tree.root);

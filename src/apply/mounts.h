@@ -15,8 +15,10 @@
  */
 #pragma once
 
+#include "apply/landlock.h"
 #include "base/err.h"
 #include "plan/plan.h"
 
-/* All mount operations in order, then pivot into the new root. */
-int apply_mounts(const struct plan *plan, struct err *e);
+/* All mount operations in order, then pivot into the new root. `ruleset` gets the rules that say the
+ * same. */
+int apply_mounts(const struct plan *plan, const struct ruleset *ruleset, struct err *e);

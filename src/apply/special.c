@@ -14,14 +14,14 @@
 
 static const char *const mask_names[] = { ".mask", ".mask.d" };
 
-/* The empty file (or directory) that masks are clones of, made in the root the first time. */
+/* The empty file (or directory) that masks are clones of, made in the base the first time. */
 static int mask_source(struct tree *tree, bool directory)
 {
 	const char *name = mask_names[directory];
 	if (tree->masks[directory])
 		return 0;
-	int made = directory ? mkdirat(tree->root, name, 0555)
-			     : mknodat(tree->root, name, S_IFREG | 0444, 0);
+	int made = directory ? mkdirat(tree->base, name, 0555)
+			     : mknodat(tree->base, name, S_IFREG | 0444, 0);
 	tree->masks[directory] = made == 0;
 	return made;
 }
@@ -37,20 +37,22 @@ int mask_attach(struct tree *tree, int place)
 	bool directory = S_ISDIR(info.st_mode);
 	if (mask_source(tree, directory) < 0)
 		return -1;
-	AUTO_CLOSE int clone = mount_clone(tree->root, mask_names[directory]);
+	AUTO_CLOSE int clone = mount_clone(tree->base, mask_names[directory]);
 	if (clone < 0 || mount_restrict(clone, attributes) < 0)
 		return -1;
 	return mount_attach(clone, place);
 }
 
 /* Only when all is attached: a tree whose root has no name any more cannot be attached. */
-void mask_finish(struct tree *tree)
+int mask_finish(struct tree *tree)
 {
-	if (tree->masks[0])
-		unlinkat(tree->root, mask_names[0], 0);
-	if (tree->masks[1])
-		unlinkat(tree->root, mask_names[1], AT_REMOVEDIR);
-	tree->masks[0] = tree->masks[1] = false;
+	for (int directory = 0; directory < 2; directory++) {
+		int flags = directory ? AT_REMOVEDIR : 0;
+		if (tree->masks[directory] && unlinkat(tree->base, mask_names[directory], flags) < 0)
+			return -1;
+		tree->masks[directory] = false;
+	}
+	return 0;
 }
 
 /* What of /proc describes or drives the host rather than the sandbox's own processes. To the kernel
@@ -126,6 +128,8 @@ int apply_proc(struct tree *tree, const struct op *op, struct err *e)
 		return -1;
 	if (mount_attach(proc, place) < 0)
 		return err_set(e, errno, "cannot mount over %s", op->target);
+	if (ruleset_allow(tree->ruleset, proc, RULESET_FILES, e) < 0)
+		return -1;
 	if (!tree->make_anywhere && proc_restrict(tree, proc) < 0)
 		return err_set(e, errno, "cannot restrict %s", op->target);
 	return 0;
@@ -150,6 +154,8 @@ static int dev_node(int dev, const char *name)
 	char source[32];
 	snprintf(source, sizeof source, "/dev/%s", name);
 	AUTO_CLOSE int clone = mount_clone(AT_FDCWD, source);
+	if (clone < 0 && errno == ENOENT)
+		return 0; /* a container without it: there is none inside, too */
 	if (clone < 0 || mount_restrict(clone, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC) < 0)
 		return -1;
 	if (mknodat(dev, name, S_IFREG | 0444, 0) < 0)
@@ -167,7 +173,7 @@ static int dev_subdirectory(int dev, const char *name, int mount)
 	return place < 0 ? -1 : mount_attach(mount, place);
 }
 
-static int dev_fill(int dev, const struct op *op)
+static int dev_fill(const struct ruleset *ruleset, int dev, const struct op *op)
 {
 	for (size_t i = 0; i < sizeof dev_nodes / sizeof dev_nodes[0]; i++)
 		if (dev_node(dev, dev_nodes[i]) < 0)
@@ -182,7 +188,9 @@ static int dev_fill(int dev, const struct op *op)
 		return -1;
 	AUTO_CLOSE int shm =
 		apply_tmpfs_new(op->size, 1u << 16, 01777, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
-	return dev_subdirectory(dev, "shm", shm);
+	if (dev_subdirectory(dev, "shm", shm) < 0)
+		return -1;
+	return ruleset_allow(ruleset, shm, RULESET_WRITE, NULL);
 }
 
 int apply_dev(struct tree *tree, const struct op *op, struct err *e)
@@ -192,8 +200,10 @@ int apply_dev(struct tree *tree, const struct op *op, struct err *e)
 		return -1;
 	AUTO_CLOSE int dev =
 		apply_tmpfs_new(64u << 10, 64, 0755, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
-	if (dev < 0 || mount_attach(dev, place) < 0 || dev_fill(dev, op) < 0)
+	if (dev < 0 || mount_attach(dev, place) < 0 || dev_fill(tree->ruleset, dev, op) < 0)
 		return err_set(e, errno, "cannot make the devices in %s", op->target);
+	if (ruleset_allow(tree->ruleset, dev, RULESET_DEVICES, e) < 0)
+		return -1;
 	/* Read-only: the nodes are mounts of their own and stay usable. */
 	if (!tree->make_anywhere && mount_restrict_one(dev, "", MOUNT_ATTR_RDONLY) < 0)
 		return err_set(e, errno, "cannot make %s read-only", op->target);

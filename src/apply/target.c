@@ -21,61 +21,39 @@ static uint64_t mount_id(int fd)
 	return info.stx_mnt_id;
 }
 
-void tree_own(struct tree *tree, int fd)
-{
-	uint64_t id = mount_id(fd);
-	if (id && tree->own_count < sizeof tree->own / sizeof tree->own[0])
-		tree->own[tree->own_count++] = id;
-}
-
-static bool tree_may_make(const struct tree *tree, int directory)
+int tree_own(struct tree *tree, int fd, struct err *e)
 {
 	if (tree->make_anywhere)
-		return true;
-	uint64_t id = mount_id(directory);
-	for (size_t i = 0; i < tree->own_count; i++)
-		if (tree->own[i] == id)
-			return true;
-	return false;
-}
-
-/* The parent of `path` as text; -1 when the path is too long to be one. */
-static int parent_text(const char *path, char ret_parent[PATH_MAX], struct err *e)
-{
-	size_t length = (size_t)(strrchr(path, '/') - path);
-	if (length >= PATH_MAX)
-		return err_set(e, ENAMETOOLONG, "cannot make %.200s...", path);
-	memcpy(ret_parent, path, length);
-	ret_parent[length] = '\0';
-	if (length == 0)
-		strcpy(ret_parent, "/");
+		return 0;
+	uint64_t id = mount_id(fd);
+	if (!id)
+		return err_set(e, errno, "cannot identify a mount of the sandbox");
+	if (tree->own_count == sizeof tree->own / sizeof tree->own[0])
+		return err_set(e, 0, "more than %zu file systems of the sandbox's own", tree->own_count);
+	tree->own[tree->own_count++] = id;
 	return 0;
 }
 
-static int directory_open(struct tree *tree, const char *path, struct err *e);
-
-int tree_parent(struct tree *tree, const char *path, const char **ret_name, struct err *e)
+/* May `path`, which is missing, be made in `directory`? 0, or -1 with a sentence. */
+static int make_allowed(const struct tree *tree, int directory, const char *path, struct err *e)
 {
-	char parent_path[PATH_MAX];
-	if (parent_text(path, parent_path, e) < 0)
-		return -1;
-	AUTO_CLOSE int parent = directory_open(tree, parent_path, e);
-	if (parent < 0)
-		return -1;
-	if (!tree_may_make(tree, parent)) {
-		err_set(e, 0, "%s does not exist inside, and making it would leave a file in the "
-			"host's %s", path, parent_path);
-		return err_hint(e, "create it yourself, or choose another place");
-	}
-	*ret_name = path_base(path);
-	return take_fd(&parent);
+	if (tree->make_anywhere)
+		return 0;
+	uint64_t id = mount_id(directory);
+	if (!id)
+		return err_set(e, errno, "cannot tell which mount %s would be made in", path);
+	for (size_t i = 0; i < tree->own_count; i++)
+		if (tree->own[i] == id)
+			return 0;
+	err_set(e, 0, "%s does not exist inside, and making it would leave a file on the host", path);
+	return err_hint(e, "create it yourself, or choose another place");
 }
 
-static int directory_make(struct tree *tree, const char *path, mode_t perms, struct err *e)
+static int directory_make(struct tree *tree, int parent, const char *path, mode_t perms,
+	struct err *e)
 {
-	const char *name;
-	AUTO_CLOSE int parent = tree_parent(tree, path, &name, e);
-	if (parent < 0)
+	const char *name = path_base(path);
+	if (make_allowed(tree, parent, path, e) < 0)
 		return -1;
 	if (mkdirat(parent, name, perms) < 0 && errno != EEXIST)
 		return err_set(e, errno, "cannot make the directory %s", path);
@@ -85,14 +63,64 @@ static int directory_make(struct tree *tree, const char *path, mode_t perms, str
 	return fd;
 }
 
+/* Open the deepest directory of `path` that is there; `*ret_length` is how much of the path that
+ * is: the whole, or up to a slash. */
+static int deepest_open(struct tree *tree, const char *path, size_t *ret_length, struct err *e)
+{
+	char text[PATH_MAX];
+	size_t length = strlen(path);
+	if (length >= sizeof text)
+		return err_set(e, ENAMETOOLONG, "cannot make %.200s...", path);
+	memcpy(text, path, length + 1);
+	int fd;
+	while ((fd = lookup_in_root(tree->root, text, O_PATH | O_DIRECTORY)) < 0 &&
+		errno == ENOENT && length > 1) {
+		while (text[--length] != '/')
+			;
+		text[length ? length : 1] = '\0';
+	}
+	if (fd < 0)
+		return err_set(e, errno, "cannot use %s inside the sandbox", text);
+	*ret_length = length;
+	return fd;
+}
+
+/* Open the directory `path`, made with its parents where it is missing. */
 static int directory_open(struct tree *tree, const char *path, struct err *e)
 {
-	int fd = lookup_in_root(tree->root, path, O_PATH | O_DIRECTORY);
-	if (fd >= 0)
-		return fd;
-	if (errno != ENOENT || strcmp(path, "/") == 0)
-		return err_set(e, errno, "cannot use %s inside the sandbox", path);
-	return directory_make(tree, path, 0755, e);
+	char text[PATH_MAX];
+	size_t length = 0, whole = strlen(path);
+	AUTO_CLOSE int fd = deepest_open(tree, path, &length, e);
+	while (fd >= 0 && length < whole) {
+		length += 1 + strcspn(path + length + 1, "/");
+		memcpy(text, path, length);
+		text[length] = '\0';
+		int child = directory_make(tree, fd, text, 0755, e);
+		fd_close(&fd);
+		fd = child;
+	}
+	return take_fd(&fd);
+}
+
+/* Open the directory that `path` is in. */
+static int parent_open(struct tree *tree, const char *path, struct err *e)
+{
+	char parent[PATH_MAX];
+	size_t length = (size_t)(strrchr(path, '/') - path);
+	if (length >= sizeof parent)
+		return err_set(e, ENAMETOOLONG, "cannot make %.200s...", path);
+	memcpy(parent, length ? path : "/", length ? length : 1);
+	parent[length ? length : 1] = '\0';
+	return directory_open(tree, parent, e);
+}
+
+int tree_parent(struct tree *tree, const char *path, const char **ret_name, struct err *e)
+{
+	AUTO_CLOSE int parent = parent_open(tree, path, e);
+	if (parent < 0 || make_allowed(tree, parent, path, e) < 0)
+		return -1;
+	*ret_name = path_base(path);
+	return take_fd(&parent);
 }
 
 int tree_directory(struct tree *tree, const char *path, mode_t perms, struct err *e)
@@ -101,7 +129,8 @@ int tree_directory(struct tree *tree, const char *path, mode_t perms, struct err
 	if (there >= 0)
 		return 0;
 	/* The umask was cleared, so that mkdir's permissions are exact. */
-	AUTO_CLOSE int made = directory_make(tree, path, perms, e);
+	AUTO_CLOSE int parent = parent_open(tree, path, e);
+	AUTO_CLOSE int made = parent < 0 ? -1 : directory_make(tree, parent, path, perms, e);
 	return made < 0 ? -1 : 0;
 }
 
@@ -113,17 +142,20 @@ static int file_make(struct tree *tree, const char *path, struct err *e)
 		return -1;
 	if (mknodat(parent, name, S_IFREG | 0444, 0) < 0 && errno != EEXIST)
 		return err_set(e, errno, "cannot make the mountpoint %s", path);
-	int fd = openat(parent, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
+	AUTO_CLOSE int fd = openat(parent, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	struct stat info;
+	if (fd < 0 || fstat(fd, &info) < 0)
 		return err_set(e, errno, "cannot make the mountpoint %s", path);
-	return fd;
+	if (!S_ISREG(info.st_mode)) /* a link that leads nowhere */
+		return err_set(e, 0, "cannot make the mountpoint %s: there is something else", path);
+	return take_fd(&fd);
 }
 
 int tree_target(struct tree *tree, const char *path, bool directory, struct err *e)
 {
 	int fd = lookup_in_root(tree->root, path, O_PATH | (directory ? O_DIRECTORY : 0));
 	if (fd < 0 && errno == ENOENT)
-		return directory ? directory_make(tree, path, 0755, e) : file_make(tree, path, e);
+		return directory ? directory_open(tree, path, e) : file_make(tree, path, e);
 	if (fd < 0)
 		return err_set(e, errno, "cannot mount over %s", path);
 	struct stat info;

@@ -7,19 +7,24 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "apply/landlock.h"
 #include "base/err.h"
 
 struct tree {
 	int root;	    /* the new root, a mount */
+	int base;	    /* the first root, a tmpfs, which a mount at "/" may have covered */
 	bool make_anywhere; /* mountpoints may be made in directories of the host too */
 	uint64_t own[32];   /* mounts in which they may be made, by id (statx(2), Linux 5.8) */
 	size_t own_count;
-	bool masks[2]; /* the sources of masks exist in the root: file, directory */
+	bool masks[2]; /* the sources of masks exist in the base: file, directory */
+	int whole[4];  /* clones of the old root for binds of "/", in the order of the plan */
+	size_t whole_count, whole_used;
+	const struct ruleset *ruleset; /* gets a rule for each mount */
 };
 
 /* Let things be made in the mount that `fd` is in: not in another one of the same file system, which
- * the project next to the private home usually is. */
-void tree_own(struct tree *tree, int fd);
+ * the project next to the private home usually is. -1 with a sentence. */
+int tree_own(struct tree *tree, int fd, struct err *e);
 
 /* An O_PATH descriptor of `path` inside the new root, made when it is missing: a directory if
  * `directory`, else an empty file; its parents as directories. -1 with a sentence. */

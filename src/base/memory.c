@@ -30,6 +30,11 @@ char *memory_string(const char *text)
 	return checked(strdup(text));
 }
 
+char *memory_slice(const char *text, size_t length)
+{
+	return checked(strndup(text, length));
+}
+
 char *memory_format(const char *format, ...)
 {
 	char *text = NULL;

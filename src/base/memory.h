@@ -13,6 +13,7 @@
 void *memory_alloc(size_t count, size_t size); /* zeroed */
 void *memory_grow(void *old, size_t count, size_t size);
 char *memory_string(const char *text);
+char *memory_slice(const char *text, size_t length); /* at most so many bytes of it */
 char *memory_format(const char *format, ...) PRINTF(1, 2);
 
 static inline void memory_free_indirect(void *pointer)

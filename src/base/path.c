@@ -93,5 +93,5 @@ char *path_parent(const char *path)
 	const char *slash = strrchr(path, '/');
 	if (!slash || slash == path)
 		return memory_string("/");
-	return strndup(path, (size_t)(slash - path));
+	return memory_slice(path, (size_t)(slash - path));
 }

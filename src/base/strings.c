@@ -72,6 +72,8 @@ void word_nearest(const char *word, const char *candidate, const char **best)
 
 bool word_matches(const char *name, const char *pattern)
 {
+	if (pattern[0] != name[0] && pattern[0] != '*')
+		return false; /* most are told apart by this */
 	size_t length = strlen(pattern);
 	if (length && pattern[length - 1] == '*')
 		return strncmp(name, pattern, length - 1) == 0;

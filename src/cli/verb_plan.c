@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "apply/seccomp.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "cli/request.h"
@@ -18,6 +19,14 @@ static int bwrap_minor(const char *version, unsigned *ret_minor, struct err *e)
 		return err_set(e, 0, "'%s' is not a version of bubblewrap; write for example 0.8",
 			version);
 	*ret_minor = (unsigned)minor;
+	return 0;
+}
+
+static int filters_show(const struct plan *plan, struct text *out, struct err *e)
+{
+	for (size_t i = 0; i < plan->count; i++)
+		if (plan->op[i].kind == OP_SECCOMP && seccomp_show(plan->op[i].name, out, e) < 0)
+			return -1;
 	return 0;
 }
 
@@ -38,8 +47,10 @@ static int plan_format(const struct options *options, const struct request *requ
 		guarantees_show_json(&question, out);
 		return 0;
 	}
+	if (strcmp(format, "seccomp") == 0)
+		return filters_show(plan, out, e);
 	if (strcmp(format, "bwrap") != 0)
-		return err_set(e, 0, "--format is text, json or bwrap, not '%s'", format);
+		return err_set(e, 0, "--format is text, json, bwrap or seccomp, not '%s'", format);
 	if (bwrap_minor(options_flag(options, "bwrap-version"), &minor, e) < 0)
 		return -1;
 	return plan_show_bwrap(plan, minor, true, out, e);

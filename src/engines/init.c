@@ -298,11 +298,15 @@ static int loop_prepare(struct inside *inside, struct err *e)
 	return 0;
 }
 
-static void go_await(int channel)
+static int go_await(int channel, struct err *e)
 {
 	struct message order;
-	if (message_receive(channel, FROM_SUPERVISOR, &order) != 1 || order.kind != MESSAGE_GO)
-		_exit(EXIT_HUTCH);
+	int got = message_receive(channel, FROM_SUPERVISOR, &order);
+	if (got < 0)
+		return err_set(e, errno, "cannot hear the supervisor");
+	if (got != 1 || order.kind != MESSAGE_GO)
+		_exit(EXIT_HUTCH); /* it is gone */
+	return 0;
 }
 
 /* A pipe that only init still held would keep its other end waiting. */
@@ -322,8 +326,7 @@ static int inside_run(struct inside *inside, struct err *e)
 {
 	if (session_make(inside, e) < 0 || loop_prepare(inside, e) < 0)
 		return -1;
-	go_await(inside->init->channel);
-	if (command_start(inside, e) < 0)
+	if (go_await(inside->init->channel, e) < 0 || command_start(inside, e) < 0)
 		return -1;
 	stdio_release();
 	if (inside->init->start->timeout_ms)

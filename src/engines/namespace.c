@@ -7,12 +7,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/if.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -129,15 +131,16 @@ static int loopback_up(struct err *e)
 }
 
 static int plan_apply(const struct plan *plan, unsigned long flags, uid_t uid, gid_t gid,
-	struct err *e)
+	struct confinement *ret_confinement, struct err *e)
 {
 	if (identity_apply(plan, uid, gid, e) < 0 || confine_namespaces(plan, e) < 0)
 		return -1;
 	if ((flags & CLONE_NEWNET) && loopback_up(e) < 0)
 		return -1;
-	if (hostname_apply(plan, e) < 0 || apply_mounts(plan, e) < 0)
+	if (hostname_apply(plan, e) < 0 || confine_start(plan, ret_confinement, e) < 0 ||
+		apply_mounts(plan, &ret_confinement->ruleset, e) < 0)
 		return -1;
-	return confine_init(plan, e);
+	return confine_init(ret_confinement, e);
 }
 
 static noreturn void child_run(const struct plan *plan, const struct start *start,
@@ -146,7 +149,8 @@ static noreturn void child_run(const struct plan *plan, const struct start *star
 	struct err e = { 0 };
 	title_set("hutch-init");
 	descriptors_close(plan, channel, start->keep);
-	if (plan_apply(plan, flags, uid, gid, &e) < 0) {
+	struct confinement confinement;
+	if (plan_apply(plan, flags, uid, gid, &confinement, &e) < 0) {
 		message_send_error(channel, &e);
 		_exit(EXIT_HUTCH);
 	}
@@ -158,7 +162,7 @@ static noreturn void child_run(const struct plan *plan, const struct start *star
 		.environment = environment,
 		.directory = apply_directory(plan),
 		.confine = confine_command,
-		.confine_data = plan,
+		.confine_data = &confinement,
 	};
 	init_run(&init);
 }
@@ -167,6 +171,9 @@ static int clone_failed(struct err *e)
 {
 	int number = errno;
 	err_set(e, number, "cannot make the sandbox's namespaces");
+	if (number == EPERM && prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == SECCOMP_MODE_FILTER)
+		return err_hint(e, "this is inside a sandbox or container that forbids nesting (hutch "
+				   "--nesting allows it); hutch doctor says more");
 	if (number == EPERM || number == EACCES)
 		return err_hint(e, "this system restricts user namespaces; hutch doctor says how to "
 				   "allow them for hutch alone");

@@ -23,8 +23,10 @@ int capability_keep(uint64_t bounding, uint64_t permitted)
 		if (bounding >> capability & 1)
 			continue;
 		if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) < 0) {
-			if (errno == EINVAL)
+			int number = errno;
+			if (number == EINVAL && prctl(PR_CAPBSET_READ, capability, 0, 0, 0) < 0)
 				break; /* past the last one this kernel has */
+			errno = number;
 			return -1;
 		}
 	}

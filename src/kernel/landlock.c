@@ -102,7 +102,12 @@ int landlock_restrict(int ruleset, uint32_t flags, struct err *e)
 
 int landlock_scope(void)
 {
-	uint64_t scopes = landlock_scopes(landlock_abi());
+	errno = 0;
+	int abi = landlock_abi();
+	/* Only these two say that the kernel has none. */
+	if (abi == 0 && errno != ENOSYS && errno != EOPNOTSUPP)
+		return -1;
+	uint64_t scopes = landlock_scopes(abi);
 	AUTO_CLOSE int ruleset = -1;
 	if (!scopes)
 		return 0;

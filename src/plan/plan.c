@@ -55,14 +55,28 @@ const char *plan_text(struct plan *plan, const char *format, ...)
 	return text;
 }
 
+const char *plan_copy(struct plan *plan, const char *text)
+{
+	strings_add(&plan->texts, text);
+	return plan->texts.item[plan->texts.count - 1];
+}
+
+/* Neighbours mostly have one reason. */
+static const char *because_copy(struct plan *plan, const char *because)
+{
+	const char *last = plan->count ? plan->op[plan->count - 1].because : NULL;
+	return last && strcmp(last, because) == 0 ? last : plan_copy(plan, because);
+}
+
 struct op *plan_add(struct plan *plan, enum op_kind kind, const char *because)
 {
+	const char *copy = because_copy(plan, because);
 	if (plan->count == plan->size) {
 		plan->size = plan->size ? plan->size * 2 : 128;
 		plan->op = memory_grow(plan->op, plan->size, sizeof *plan->op);
 	}
 	struct op *op = &plan->op[plan->count++];
-	*op = (struct op){ .kind = kind, .fd = -1, .because = plan_text(plan, "%s", because) };
+	*op = (struct op){ .kind = kind, .fd = -1, .because = copy };
 	return op;
 }
 

@@ -107,6 +107,7 @@ struct op *plan_add(struct plan *plan, enum op_kind kind, const char *because);
 
 /* A formatted string that lives as long as the plan. */
 const char *plan_text(struct plan *plan, const char *format, ...) PRINTF(2, 3);
+const char *plan_copy(struct plan *plan, const char *text); /* the same for a string as it is */
 
 /* Is `target` (a normal path) an existing mount or directory of the plan, exactly? The last such
  * operation, or NULL. */

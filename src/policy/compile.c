@@ -7,6 +7,7 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
+#include "apply/seccomp.h"
 #include "base/memory.h"
 #include "base/path.h"
 #include "policy/compile_parts.h"
@@ -21,7 +22,7 @@ void add_tmpfs(struct parts *parts, const char *target, mode_t perms, unsigned s
 	const char *because)
 {
 	struct op *op = plan_add(parts->plan, OP_TMPFS, because);
-	op->target = plan_text(parts->plan, "%s", target);
+	op->target = plan_copy(parts->plan, target);
 	op->perms = perms;
 	op->size = (parts->memory / share) & ~UINT64_C(0xfffff);
 	if (op->size < 1u << 20)
@@ -36,7 +37,7 @@ void add_tmpfs(struct parts *parts, const char *target, mode_t perms, unsigned s
 struct op *add_bind(struct parts *parts, const char *path, unsigned flags, const char *because)
 {
 	struct op *op = plan_add(parts->plan, OP_BIND, because);
-	op->source = op->target = plan_text(parts->plan, "%s", path);
+	op->source = op->target = plan_copy(parts->plan, path);
 	op->flags = flags;
 	return op;
 }
@@ -146,7 +147,7 @@ static int compile_namespaces(struct parts *parts, struct err *e)
 		return err_set(e, 0, "the host name '%.80s' is longer than 64 bytes", hostname);
 	if (hostname)
 		plan_add(parts->plan, OP_HOSTNAME, policy_origin(parts->policy, KEY_HOSTNAME))->value =
-			plan_text(parts->plan, "%s", hostname);
+			plan_copy(parts->plan, hostname);
 	return 0;
 }
 
@@ -169,14 +170,34 @@ static void compile_limits(struct parts *parts)
 			policy_origin(policy, KEY_MEMORY));
 }
 
+static void add_seccomp(struct parts *parts)
+{
+	static const struct {
+		enum key key;
+		unsigned lets;
+	} switches[] = { { KEY_NESTING, SECCOMP_NESTING }, { KEY_I386, SECCOMP_I386 } };
+	unsigned lets = 0;
+	const char *because = "built-in";
+	for (size_t i = 0; i < sizeof switches / sizeof switches[0]; i++)
+		if (policy_number(parts->policy, switches[i].key)) {
+			lets |= switches[i].lets;
+			because = policy_origin(parts->policy, switches[i].key);
+		}
+	plan_add(parts->plan, OP_SECCOMP, because)->name = seccomp_name(lets);
+}
+
 static void compile_confinement(struct parts *parts)
 {
 	struct plan *plan = parts->plan;
-	if (!policy_number(parts->policy, KEY_NESTING))
+	bool nesting = policy_number(parts->policy, KEY_NESTING);
+	if (!nesting)
 		plan_add(plan, OP_NO_USER_NAMESPACES, "built-in");
 	plan_add(plan, OP_CAPABILITIES, "built-in");
 	plan_add(plan, OP_NO_NEW_PRIVILEGES, "built-in");
-	plan_add(plan, OP_LANDLOCK, "built-in")->flags = LANDLOCK_SCOPES;
+	/* File rules would forbid every mount. */
+	plan_add(plan, OP_LANDLOCK, "built-in")->flags =
+		LANDLOCK_SCOPES | (nesting ? 0u : (unsigned)LANDLOCK_FILES);
+	add_seccomp(parts);
 }
 
 static void add_root(struct parts *parts)

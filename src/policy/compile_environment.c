@@ -67,10 +67,11 @@ static bool wanted_when_scoped(const struct parts *parts, const char *name)
 static void add_inherited(struct parts *parts)
 {
 	for (char *const *entry = parts->host->variables; *entry; entry++) {
-		const char *name = name_of(parts, *entry);
+		AUTO_FREE char *name = memory_slice(*entry, strcspn(*entry, "="));
 		const char *because = drop_reason(parts, name);
 		if (because)
-			plan_add(parts->plan, OP_ENV_UNSET, because)->name = name;
+			plan_add(parts->plan, OP_ENV_UNSET, because)->name =
+				plan_copy(parts->plan, name);
 	}
 }
 
@@ -106,7 +107,7 @@ static void add_places(struct parts *parts)
 {
 	static const char because[] = "engine namespace";
 	struct plan *plan = parts->plan;
-	const char *home = plan_text(plan, "%s", parts->host->home);
+	const char *home = plan_copy(plan, parts->host->home);
 	add_set(parts, "HOME", home, because);
 	add_set(parts, "PATH", path_value(parts), because);
 	add_set(parts, "TMPDIR", "/tmp", because);
@@ -117,7 +118,7 @@ static void add_places(struct parts *parts)
 	add_set(parts, "XDG_DATA_HOME", plan_text(plan, "%s/.local/share", home), because);
 	add_set(parts, "XDG_STATE_HOME", plan_text(plan, "%s/.local/state", home), because);
 	add_set(parts, "XDG_RUNTIME_DIR", plan_text(plan, "/run/user/%u", parts->host->uid), because);
-	add_set(parts, "PWD", plan_text(plan, "%s", parts->host->directory), because);
+	add_set(parts, "PWD", plan_copy(plan, parts->host->directory), because);
 }
 
 /* NAME=VALUE pairs that an agent needs. */
@@ -125,7 +126,7 @@ static void add_pairs(struct parts *parts, const char *const *pairs, const char 
 {
 	for (; pairs && *pairs; pairs++)
 		add_set(parts, name_of(parts, *pairs),
-			plan_text(parts->plan, "%s", strchr(*pairs, '=') + 1), because);
+			plan_copy(parts->plan, strchr(*pairs, '=') + 1), because);
 }
 
 static void add_agents(struct parts *parts)
@@ -150,7 +151,7 @@ static int add_named(struct parts *parts, const char *text, const char *because,
 	const char *value = equals ? equals + 1 : host_variable(parts->host, text);
 	if (!value)
 		return 0; /* asked to pass what is not set outside */
-	add_set(parts, name, plan_text(parts->plan, "%s", value), because);
+	add_set(parts, name, plan_copy(parts->plan, value), because);
 	parts->plan->op[parts->plan->count - 1].flags |= ENV_SECRET;
 	return 0;
 }
@@ -227,6 +228,6 @@ int compile_environment(struct parts *parts, struct err *e)
 	if (add_user(parts, e) < 0)
 		return -1;
 	plan_add(parts->plan, OP_CWD, "workspace")->target =
-		plan_text(parts->plan, "%s", parts->host->directory);
+		plan_copy(parts->plan, parts->host->directory);
 	return 0;
 }

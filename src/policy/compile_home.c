@@ -30,8 +30,8 @@ static void add_home(struct parts *parts)
 {
 	const char *because = policy_origin(parts->policy, KEY_HOME);
 	struct op *home = plan_add(parts->plan, OP_BIND, because);
-	home->source = plan_text(parts->plan, "%s", parts->in->home_source);
-	home->target = plan_text(parts->plan, "%s", parts->host->home);
+	home->source = plan_copy(parts->plan, parts->in->home_source);
+	home->target = plan_copy(parts->plan, parts->host->home);
 	home->flags = BIND_SCRATCH;
 	if (policy_word(parts->policy, KEY_HOME) == WORD_HOME_KEPT) {
 		add_shared(parts);
@@ -56,7 +56,7 @@ static int add_protected(struct parts *parts, const char *state, const char *pat
 	if (place < 0)
 		return err_set(e, errno, "%s: cannot protect %s", because, path);
 	struct op *op = plan_add(parts->plan, OP_BIND_FD, because);
-	op->source = op->target = plan_text(parts->plan, "%s", path);
+	op->source = op->target = plan_copy(parts->plan, path);
 	op->flags = BIND_READ_ONLY;
 	op->fd = take_fd(&place);
 	return 0;
@@ -170,15 +170,15 @@ int add_program(struct parts *parts, const char *command, const char *const *ins
 		add_bind(parts, program.read_only.item[i], BIND_READ_ONLY, because);
 	for (size_t i = 0; i < program.link_count; i++) {
 		struct op *op = plan_add(parts->plan, OP_SYMLINK, because);
-		op->target = plan_text(parts->plan, "%s", program.link[i].path);
-		op->value = plan_text(parts->plan, "%s", program.link[i].text);
+		op->target = plan_copy(parts->plan, program.link[i].path);
+		op->value = plan_copy(parts->plan, program.link[i].text);
 	}
 	for (size_t i = 0; i < program.notes.count; i++)
 		strings_add(parts->notes, program.notes.item[i]);
 	if (program.path && !strchr(command, '/'))
 		path_add(parts, program.path);
 	if (ret_path)
-		*ret_path = program.path ? plan_text(parts->plan, "%s", program.path) : NULL;
+		*ret_path = program.path ? plan_copy(parts->plan, program.path) : NULL;
 	program_free(&program);
 	return 0;
 }

@@ -79,7 +79,7 @@ static void wrap(struct parts *parts, const char *const *words, bool command)
 		after++;
 	char **made = memory_alloc(before + 3 + after + 1, sizeof *made);
 	for (size_t i = 0; i < before; i++)
-		made[used++] = (char *)plan_text(parts->plan, "%s", words[i]);
+		made[used++] = (char *)plan_copy(parts->plan, words[i]);
 	/* The shell between gives 126 and 127 where the wrappers give 1. */
 	for (size_t i = 0; command && i < 3; i++)
 		made[used++] = (char *)run[i];

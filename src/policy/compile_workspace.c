@@ -31,7 +31,7 @@ int compile_workspace(struct parts *parts, struct err *e)
 	if (workspace_check(parts, e) < 0)
 		return -1;
 	struct op *op = plan_add(parts->plan, OP_BIND_FD, policy_origin(parts->policy, KEY_WORKSPACE));
-	op->source = op->target = plan_text(parts->plan, "%s", parts->host->directory);
+	op->source = op->target = plan_copy(parts->plan, parts->host->directory);
 	op->fd = parts->host->directory_fd;
 	return 0;
 }
@@ -81,7 +81,7 @@ static int add_extra(struct parts *parts, const struct item *item, unsigned flag
 	if (in_workspace_open(parts->host, source, &place, e) < 0)
 		return err_prefix(e, "%s", item->origin);
 	struct op *op = add_bind(parts, source, flags, item->origin);
-	op->target = plan_text(parts->plan, "%s", target);
+	op->target = plan_copy(parts->plan, target);
 	if (place >= 0) {
 		op->kind = OP_BIND_FD;
 		op->fd = place; /* until the program ends */
@@ -112,7 +112,7 @@ static void add_masks(struct parts *parts)
 		AUTO_FREE char *text = host_expand(parts->host, masks->item[i].text);
 		AUTO_FREE char *target = path_absolute(parts->host->directory, text);
 		plan_add(parts->plan, OP_MASK, masks->item[i].origin)->target =
-			plan_text(parts->plan, "%s", target);
+			plan_copy(parts->plan, target);
 	}
 }
 

@@ -72,6 +72,6 @@ void add_guidance(struct parts *parts)
 		      "`hutch prompt` prints this text again.\n");
 	struct op *op = plan_add(parts->plan, OP_FILE, "built-in");
 	op->target = GUIDANCE_PATH;
-	op->value = plan_text(parts->plan, "%s", text.data);
+	op->value = plan_copy(parts->plan, text.data);
 	op->perms = 0444;
 }

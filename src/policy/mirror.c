@@ -130,8 +130,8 @@ static bool link_met(const char *link, const char *text, void *data)
 	if (covering.cover == COVER_OTHER && covering.exact)
 		return false;
 	struct op *op = plan_add(mirror->plan, OP_SYMLINK, mirror->because);
-	op->target = plan_text(mirror->plan, "%s", link);
-	op->value = plan_text(mirror->plan, "%s", text);
+	op->target = plan_copy(mirror->plan, link);
+	op->value = plan_copy(mirror->plan, text);
 	return true;
 }
 
@@ -150,7 +150,7 @@ static bool run_directory_is_harmless(const char *directory)
 static void bind_add(const struct mirror *mirror, const char *path)
 {
 	struct op *op = plan_add(mirror->plan, OP_BIND, mirror->because);
-	op->source = op->target = plan_text(mirror->plan, "%s", path);
+	op->source = op->target = plan_copy(mirror->plan, path);
 	op->flags = BIND_READ_ONLY | BIND_TRY;
 }
 

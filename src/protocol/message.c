@@ -134,9 +134,11 @@ int message_receive(int socket, enum message_sender sender, struct message *ret_
 	ssize_t got;
 	do
 		got = recvmsg(socket, &packet, MSG_CMSG_CLOEXEC);
-	while (got < 0 && errno == EINTR);
+	/* ECONNRESET, which is told once, means that the other side ended without having read all that
+	 * it was sent. What it sent itself is still to be read: the reason why it ended, for example. */
+	while (got < 0 && (errno == EINTR || errno == ECONNRESET));
 	if (got < 0)
-		return errno == ECONNRESET ? 0 : -1;
+		return -1;
 	if (got == 0)
 		return 0;
 

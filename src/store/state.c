@@ -141,8 +141,8 @@ static int next_number(int directory_fd, unsigned *ret_number, struct err *e)
 	return 0;
 }
 
-/* The base first, then the entry, then the copy: wherever this is cut short, what the box might
- * change later is never without its base. */
+/* The base first, then the copy, then the entry: wherever this is cut short, what the box might
+ * change later is never without its base, and a copy that is not whole is not merged. */
 static int entry_store(struct session *session, const struct state_entry *entry, const char *data,
 	size_t length, struct err *e)
 {
@@ -151,12 +151,10 @@ static int entry_store(struct session *session, const struct state_entry *entry,
 	if (entry->has_base && file_make(session->directory_fd, base, data, length, 0600) < 0)
 		return err_set(e, errno, "cannot keep a copy of %s in %s", entry->shown,
 			session->directory);
-	if (state_entry_append(session->directory_fd, entry, e) < 0)
-		return -1;
 	if (entry->has_base &&
 		file_make(session->home_fd, entry->below, data, length, entry->mode | 0600) < 0)
 		return err_set(e, errno, "cannot copy %s to %s", entry->shown, session->home);
-	return 0;
+	return state_entry_append(session->directory_fd, entry, e);
 }
 
 /* Read the host's file, made first where it is missing and `initial` is given. `ret_data` stays

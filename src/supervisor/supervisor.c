@@ -1,15 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * States by events. The two states with a terminal mirror the user's: in FRONT the user's terminal
- * is raw, keys go in, and the command is in the foreground of the terminal inside; in BEHIND the
- * user's terminal is left as it is and the command is in the background of its own. There it is
- * stopped by the kernel when it wants the terminal, and that is how the supervisor learns of it.
- *
- * A run whose descriptors 0 and 1 are not both terminals (`shared`) stands in a pipe whose other
- * parts may want the terminal as well. It begins BEHIND even when in front, and comes to the FRONT
- * only when it asks: so two sandboxes in one pipe, or a pager after one, do not fight over the
- * keys.
- */
+/* A run from start to end: descriptors, loop and limits around the table in session.c. */
 #include "supervisor/supervisor.h"
 
 #include <errno.h>
@@ -19,416 +9,8 @@
 
 #include "base/fd.h"
 #include "kernel/process.h"
-#include "loop/loop.h"
-#include "protocol/message.h"
-#include "supervisor/relay.h"
+#include "supervisor/session.h"
 #include "supervisor/signals.h"
-#include "supervisor/terminal.h"
-
-enum {
-	LOOK_MS = 200,        /* how often to look whether a background job was put in front: shells
-				 send nothing to one that runs */
-	DRAIN_MS = 500,       /* for what the terminal has not taken when the command stops */
-	INIT_GRACE_MS = 4000, /* init keeps the time limit; this long after it, it is not trusted */
-};
-
-enum state {
-	STATE_STARTING,
-	STATE_PLAIN, /* without a terminal */
-	STATE_FRONT,
-	STATE_BEHIND,
-	STATE_DRAINING, /* the command has ended; its output may not all be shown */
-	STATE_ENDED,
-	STATE_COUNT
-};
-
-enum event {
-	EVENT_READY,
-	EVENT_STOPPED, /* number: the signal */
-	EVENT_EXITED,  /* number: the code */
-	EVENT_ERROR,
-	EVENT_CLOSED,  /* init is gone */
-	EVENT_FATAL,   /* number: the signal */
-	EVENT_FORWARD, /* number: the signal */
-	EVENT_RESIZE,
-	EVENT_CONTINUED,
-	EVENT_LOOK,
-	EVENT_LOST,    /* no longer in front */
-	EVENT_HUNG_UP, /* the user's terminal is gone */
-	EVENT_DRAINED,
-	EVENT_LIMIT,
-	EVENT_COUNT
-};
-
-struct session {
-	enum state state;
-	const struct supervisor_options *options;
-	struct box box;
-	struct terminal terminal;
-	bool shared;       /* not both of descriptors 0 and 1 are terminals */
-	bool inside_front; /* the command is in the foreground of its terminal */
-	bool stopped;      /* the command is */
-	bool failed;       /* `error` is the result */
-	bool late;         /* the time limit has passed */
-	int code;          /* -1: not known */
-	struct err error;
-	struct loop loop;
-	struct loop_watch channel;
-	struct loop_signals signals;
-	struct loop_timer look, limit, memory;
-	struct relay relay; /* the last, as its buffers need no clearing */
-};
-
-struct cause {
-	int number;
-	struct message *message; /* of those that init sent */
-};
-
-static void happen(struct session *session, enum event event, const struct cause *cause);
-
-static void tell(struct session *session, enum message_kind kind, int number)
-{
-	/* Init reads at once. If it does not, or is gone, the channel tells that as well. */
-	message_send(session->box.channel, kind, number, -1);
-}
-
-static bool has_relay(const struct session *session)
-{
-	return session->relay.master >= 0;
-}
-
-/* Give the command its terminal or take it away, and continue it. */
-static void tell_place(struct session *session, bool front)
-{
-	if (!session->stopped && session->inside_front == front)
-		return;
-	session->stopped = false;
-	session->inside_front = front;
-	tell(session, front ? MESSAGE_FOREGROUND : MESSAGE_BACKGROUND, 0);
-}
-
-/* Take the user's terminal and give the command its own. BEHIND if it cannot be had. */
-static enum state go_front(struct session *session)
-{
-	if (!terminal_set_raw(&session->terminal)) {
-		tell_place(session, false);
-		loop_timer_set(&session->look, LOOK_MS, LOOK_MS);
-		return STATE_BEHIND;
-	}
-	loop_timer_set(&session->look, 0, 0);
-	terminal_copy_size(&session->terminal, session->relay.master);
-	relay_read_keys(&session->relay, true);
-	tell_place(session, true);
-	return STATE_FRONT;
-}
-
-static enum state go_behind(struct session *session)
-{
-	relay_read_keys(&session->relay, false);
-	terminal_restore(&session->terminal);
-	tell_place(session, false);
-	if (!session->shared)
-		loop_timer_set(&session->look, LOOK_MS, LOOK_MS);
-	return STATE_BEHIND;
-}
-
-/* Where a run belongs that may have been anywhere. */
-static enum state go_to_place(struct session *session)
-{
-	bool front = !session->shared && terminal_is_front(&session->terminal);
-	return front ? go_front(session) : go_behind(session);
-}
-
-static enum state end(struct session *session, int code)
-{
-	session->code = code;
-	return STATE_ENDED;
-}
-
-static enum state stay(struct session *session, const struct cause *cause)
-{
-	(void)cause;
-	return session->state;
-}
-
-static enum state fail(struct session *session)
-{
-	session->failed = true;
-	return STATE_ENDED;
-}
-
-static void relay_happened(void *data, enum relay_event event)
-{
-	static const enum event events[] = {
-		[RELAY_LOST] = EVENT_LOST,
-		[RELAY_HUNG_UP] = EVENT_HUNG_UP,
-		[RELAY_DRAINED] = EVENT_DRAINED,
-	};
-	happen(data, events[event], &(struct cause){ 0 });
-}
-
-static enum state starting_ready(struct session *session, const struct cause *cause)
-{
-	int master = take_fd(&cause->message->fd);
-	if (session->terminal.fd < 0 || master < 0) {
-		fd_close(&master);
-		return STATE_PLAIN;
-	}
-	if (relay_open(&session->relay, &session->loop, &session->terminal, master,
-		    &session->error) < 0)
-		return fail(session);
-	session->relay.raw = session->options->terminal_raw;
-	session->relay.notify = relay_happened;
-	session->relay.data = session;
-	return go_to_place(session);
-}
-
-static enum state starting_closed(struct session *session, const struct cause *cause)
-{
-	(void)cause;
-	return end(session, -1);
-}
-
-static enum state starting_fatal(struct session *session, const struct cause *cause)
-{
-	process_signal(session->box.pidfd, SIGKILL);
-	return end(session, 128 + cause->number);
-}
-
-static enum state any_error(struct session *session, const struct cause *cause)
-{
-	session->error = cause->message->err;
-	return fail(session);
-}
-
-/* Init is not gone before everything inside is: what it still held open is drained after that. */
-static enum state any_exited(struct session *session, const struct cause *cause)
-{
-	session->code = cause->number;
-	if (!has_relay(session))
-		return STATE_ENDED;
-	relay_read_keys(&session->relay, false);
-	loop_timer_set(&session->look, 0, 0);
-	return STATE_DRAINING;
-}
-
-static enum state draining_closed(struct session *session, const struct cause *cause)
-{
-	(void)cause;
-	session->state = STATE_DRAINING;
-	if (!has_relay(session))
-		return STATE_ENDED;
-	relay_finish(&session->relay);
-	return session->state; /* ENDED, if there was nothing to wait for */
-}
-
-static enum state draining_drained(struct session *session, const struct cause *cause)
-{
-	(void)session;
-	(void)cause;
-	return STATE_ENDED;
-}
-
-/* The user does not want to see the rest. */
-static enum state draining_fatal(struct session *session, const struct cause *cause)
-{
-	return end(session, 128 + cause->number);
-}
-
-static enum state any_forward(struct session *session, const struct cause *cause)
-{
-	tell(session, MESSAGE_SIGNAL, cause->number);
-	return session->state;
-}
-
-static enum state plain_resize(struct session *session, const struct cause *cause)
-{
-	(void)cause;
-	tell(session, MESSAGE_SIGNAL, SIGWINCH);
-	return session->state;
-}
-
-static enum state terminal_resize(struct session *session, const struct cause *cause)
-{
-	(void)cause;
-	terminal_copy_size(&session->terminal, session->relay.master);
-	return session->state;
-}
-
-/* Without a terminal inside, what stops the command stops hutch. */
-static enum state plain_stopped(struct session *session, const struct cause *cause)
-{
-	signals_stop_self(cause->number);
-	tell(session, MESSAGE_SIGNAL, SIGCONT);
-	return STATE_PLAIN;
-}
-
-/* An orphaned background job that wants the terminal: nobody can ever put it in front, and the
- * kernel would answer its read with an error. It gets the end of file. */
-static enum state give_up_terminal(struct session *session)
-{
-	loop_timer_set(&session->look, 0, 0);
-	tell_place(session, true);
-	relay_send_end(&session->relay);
-	return STATE_BEHIND;
-}
-
-static enum state terminal_stopped(struct session *session, const struct cause *cause)
-{
-	session->stopped = true;
-	bool wants_terminal = cause->number == SIGTTIN || cause->number == SIGTTOU;
-	if (wants_terminal && terminal_is_front(&session->terminal))
-		return go_front(session);
-	relay_read_keys(&session->relay, false);
-	relay_drain(&session->relay, DRAIN_MS);
-	terminal_restore(&session->terminal);
-	bool stopped = signals_stop_self(cause->number);
-	if (wants_terminal && !stopped && !terminal_is_front(&session->terminal))
-		return give_up_terminal(session);
-	return go_to_place(session);
-}
-
-static enum state plain_continued(struct session *session, const struct cause *cause)
-{
-	(void)cause;
-	tell(session, MESSAGE_SIGNAL, SIGCONT);
-	return STATE_PLAIN;
-}
-
-/* Stopped from outside and continued. The command was never stopped and keeps its place inside. */
-static enum state front_continued(struct session *session, const struct cause *cause)
-{
-	(void)cause;
-	if (!terminal_set_raw(&session->terminal))
-		return go_behind(session);
-	terminal_copy_size(&session->terminal, session->relay.master);
-	tell(session, MESSAGE_SIGNAL, SIGCONT);
-	return STATE_FRONT;
-}
-
-static enum state behind_continued(struct session *session, const struct cause *cause)
-{
-	(void)cause;
-	if (!session->shared && terminal_is_front(&session->terminal))
-		return go_front(session);
-	tell(session, MESSAGE_SIGNAL, SIGCONT);
-	return STATE_BEHIND;
-}
-
-static enum state behind_look(struct session *session, const struct cause *cause)
-{
-	(void)cause;
-	return terminal_is_front(&session->terminal) ? go_front(session) : STATE_BEHIND;
-}
-
-static enum state front_lost(struct session *session, const struct cause *cause)
-{
-	(void)cause;
-	return go_behind(session);
-}
-
-/* The terminal inside hangs up as well. */
-static enum state terminal_hung_up(struct session *session, const struct cause *cause)
-{
-	(void)cause;
-	loop_timer_set(&session->look, 0, 0);
-	relay_close(&session->relay);
-	return STATE_PLAIN;
-}
-
-static enum state starting_limit(struct session *session, const struct cause *cause)
-{
-	(void)cause;
-	process_signal(session->box.pidfd, SIGKILL);
-	return end(session, EXIT_TIME_LIMIT);
-}
-
-/* Init ends the command; if it is still there a while later, it is ended itself. */
-static enum state running_limit(struct session *session, const struct cause *cause)
-{
-	if (session->late)
-		return starting_limit(session, cause);
-	session->late = true;
-	loop_timer_set(&session->limit, INIT_GRACE_MS, 0);
-	return session->state;
-}
-
-typedef enum state step_function(struct session *session, const struct cause *cause);
-
-#define RUNNING                                                                                    \
-	[EVENT_READY] = stay, [EVENT_EXITED] = any_exited, [EVENT_ERROR] = any_error,              \
-	[EVENT_CLOSED] = draining_closed, [EVENT_FATAL] = any_forward,                             \
-	[EVENT_FORWARD] = any_forward, [EVENT_DRAINED] = stay, [EVENT_LIMIT] = running_limit
-
-static step_function *const table[STATE_COUNT][EVENT_COUNT] = {
-	[STATE_STARTING] = {
-		[EVENT_READY] = starting_ready,
-		[EVENT_STOPPED] = stay,
-		[EVENT_EXITED] = any_exited,
-		[EVENT_ERROR] = any_error,
-		[EVENT_CLOSED] = starting_closed,
-		[EVENT_FATAL] = starting_fatal,
-		[EVENT_FORWARD] = any_forward,
-		[EVENT_RESIZE] = stay,
-		[EVENT_CONTINUED] = stay,
-		[EVENT_LOOK] = stay,
-		[EVENT_LOST] = stay,
-		[EVENT_HUNG_UP] = stay,
-		[EVENT_DRAINED] = stay,
-		[EVENT_LIMIT] = starting_limit,
-	},
-	[STATE_PLAIN] = {
-		RUNNING,
-		[EVENT_STOPPED] = plain_stopped,
-		[EVENT_RESIZE] = plain_resize,
-		[EVENT_CONTINUED] = plain_continued,
-		[EVENT_LOOK] = stay,
-		[EVENT_LOST] = stay,
-		[EVENT_HUNG_UP] = stay,
-	},
-	[STATE_FRONT] = {
-		RUNNING,
-		[EVENT_STOPPED] = terminal_stopped,
-		[EVENT_RESIZE] = terminal_resize,
-		[EVENT_CONTINUED] = front_continued,
-		[EVENT_LOOK] = stay,
-		[EVENT_LOST] = front_lost,
-		[EVENT_HUNG_UP] = terminal_hung_up,
-	},
-	[STATE_BEHIND] = {
-		RUNNING,
-		[EVENT_STOPPED] = terminal_stopped,
-		[EVENT_RESIZE] = terminal_resize,
-		[EVENT_CONTINUED] = behind_continued,
-		[EVENT_LOOK] = behind_look,
-		[EVENT_LOST] = stay,
-		[EVENT_HUNG_UP] = terminal_hung_up,
-	},
-	[STATE_DRAINING] = {
-		[EVENT_READY] = stay,
-		[EVENT_STOPPED] = stay,
-		[EVENT_EXITED] = stay,
-		[EVENT_ERROR] = stay,
-		[EVENT_CLOSED] = draining_closed,
-		[EVENT_FATAL] = draining_fatal,
-		[EVENT_FORWARD] = stay,
-		[EVENT_RESIZE] = stay,
-		[EVENT_CONTINUED] = stay,
-		[EVENT_LOOK] = stay,
-		[EVENT_LOST] = stay,
-		[EVENT_HUNG_UP] = draining_drained,
-		[EVENT_DRAINED] = draining_drained,
-		[EVENT_LIMIT] = stay,
-	},
-	[STATE_ENDED] = {[0 ... EVENT_COUNT - 1] = stay},
-};
-
-static void happen(struct session *session, enum event event, const struct cause *cause)
-{
-	session->state = table[session->state][event](session, cause);
-	if (session->state == STATE_ENDED)
-		loop_stop(&session->loop);
-}
 
 static void message_happened(struct session *session, struct message *message)
 {
@@ -442,7 +24,7 @@ static void message_happened(struct session *session, struct message *message)
 	struct cause cause = { message->number, message };
 	if (message->kind == MESSAGE_TIMED_OUT)
 		cause.number = EXIT_TIME_LIMIT;
-	happen(session, events[message->kind], &cause);
+	session_happen(session, events[message->kind], &cause);
 	fd_close(&message->fd);
 }
 
@@ -456,7 +38,7 @@ static void channel_ready(struct loop_watch *watch, uint32_t events)
 		return;
 	}
 	loop_remove(&session->loop, watch);
-	happen(session, EVENT_CLOSED, &(struct cause){ 0 });
+	session_happen(session, EVENT_CLOSED, &(struct cause){ 0 });
 }
 
 static void signal_arrived(struct loop_signals *signals, int signal)
@@ -467,17 +49,18 @@ static void signal_arrived(struct loop_signals *signals, int signal)
 		[SIGNAL_RESIZE] = EVENT_RESIZE,
 		[SIGNAL_CONTINUE] = EVENT_CONTINUED,
 	};
-	happen(signals->data, events[signal_use(signal)], &(struct cause){ .number = signal });
+	session_happen(
+		signals->data, events[signal_use(signal)], &(struct cause){ .number = signal });
 }
 
 static void look_expired(struct loop_timer *timer)
 {
-	happen(timer->data, EVENT_LOOK, &(struct cause){ 0 });
+	session_happen(timer->data, EVENT_LOOK, &(struct cause){ 0 });
 }
 
 static void limit_expired(struct loop_timer *timer)
 {
-	happen(timer->data, EVENT_LIMIT, &(struct cause){ 0 });
+	session_happen(timer->data, EVENT_LIMIT, &(struct cause){ 0 });
 }
 
 /* Killed, it closes the channel, and the rest is as if somebody else had. */
@@ -562,7 +145,7 @@ static int box_run(struct session *session, const struct supervisor_options *opt
 		return -1;
 	/* Before the terminal is raw: a key in that moment is echoed twice at worst, and the start
 	 * is a round trip shorter. */
-	tell(session, MESSAGE_GO, 0);
+	session_tell(session, MESSAGE_GO, 0);
 	return loop_run(&session->loop, e);
 }
 
@@ -571,7 +154,7 @@ static int box_end(struct session *session, int *ret_signal)
 {
 	process_signal(session->box.pidfd, SIGKILL);
 	int code = process_wait(session->box.pidfd, ret_signal);
-	if (has_relay(session) && !session->relay.finished) {
+	if (session_has_relay(session) && !session->relay.finished) {
 		relay_drain(&session->relay, DRAIN_MS);
 		relay_finish(&session->relay);
 	}
@@ -594,6 +177,8 @@ static int session_result(
 		e->exit_code = 128 + init_signal;
 		return -1;
 	}
+	if (session->code < 0 && init_code == EXIT_HUTCH)
+		return err_set(e, 0, "the sandbox's first process ended without saying why");
 	*ret_code = session->code < 0 ? init_code : session->code;
 	return 0;
 }
@@ -618,14 +203,15 @@ static int session_run(struct session *session, const struct engine *engine,
 int supervisor_run(const struct engine *engine, const struct plan *plan,
 	const struct supervisor_options *options, int *ret_code, struct err *e)
 {
-	static struct session
-		session; /* large buffers, of which only what is used becomes memory */
+	/* Large buffers, of which only what is used becomes memory. */
+	static struct session session;
 	struct signals before;
 	struct start start;
 	sigset_t wait;
 
 	memset(&session, 0, offsetof(struct session, relay));
 	session.options = options;
+	session.loop.epoll = session.box.pidfd = session.box.channel = session.terminal.fd = -1;
 	session.relay.master = session.relay.terminal_watch.fd = session.relay.master_watch.fd = -1;
 	session.signals.watch.fd = session.look.watch.fd = session.limit.watch.fd = -1;
 	session.memory.watch.fd = -1;

@@ -16,7 +16,7 @@
 struct supervisor_options {
 	bool terminal_raw;   /* escape sequences are not filtered and modes not reset */
 	uint64_t timeout_ms; /* 0: none */
-	int keep;	     /* see struct start */
+	int keep;            /* see struct start */
 
 	struct limits *limits; /* prepared; NULL: none. Finished when supervisor_run returns */
 

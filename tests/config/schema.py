@@ -77,7 +77,7 @@ BAD = [
 def main():
     schema = json.load(open(sys.argv[1], encoding="utf-8"))
     shown = open(sys.argv[2], encoding="utf-8").read()
-    keys = re.findall(r"^(?:# )?([a-z-]+):", shown, re.M)
+    keys = re.findall(r"^(?:# )?([a-z0-9-]+):", shown, re.M)
     tests = [("the schema names every key", sorted(keys) == sorted(schema["properties"]) and keys)]
     tests += [("the schema accepts " + json.dumps(one), valid(schema, one)) for one in GOOD]
     tests += [("the schema refuses " + json.dumps(one), not valid(schema, one)) for one in BAD]

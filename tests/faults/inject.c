@@ -7,12 +7,12 @@
  * ROLE: supervisor (the program itself), init (the first process of its pid namespace) or command
  * (the second, until it executes something). NTH: which of that process's system calls, from 1.
  * ACTION: an errno to fail with, `kill`, or `list` (nothing fails). REPORT: a file that gets, one a
- * line, `call NUMBER` for each system call seen by `list`, `hit NUMBER` for the one that was met, and
- * `left PID` for each process that was still there three seconds after the program had ended.
+ * line, `call NUMBER` for each system call seen by `list`, `hit NUMBER` for the one that was met,
+ *and `left PID` for each process that was still there three seconds after the program had ended.
  * The exit code is the program's, 128+N when signal N ended it, and 99 after twenty seconds.
  *
- * strace can do nearly that, but it counts the calls of each process by name, and the supervisor and
- * init make calls of the same names.
+ * strace can do nearly that, but it counts the calls of each process by name, and the supervisor
+ *and init make calls of the same names.
  */
 #include <elf.h>
 #include <errno.h>
@@ -261,11 +261,11 @@ int main(int argc, char **argv)
 	static struct injector injector = { .code = -1 };
 	if (argc < 6)
 		return 2;
-	injector.role = argv[1][0] == 's' ? ROLE_SUPERVISOR
+	injector.role = argv[1][0] == 's'   ? ROLE_SUPERVISOR
 			: argv[1][0] == 'i' ? ROLE_INIT
 					    : ROLE_COMMAND;
 	injector.nth = atol(argv[2]);
-	injector.action = strcmp(argv[3], "list") == 0	 ? ACTION_LIST
+	injector.action = strcmp(argv[3], "list") == 0   ? ACTION_LIST
 			  : strcmp(argv[3], "kill") == 0 ? ACTION_KILL
 							 : atoi(argv[3]);
 	injector.report = fopen(argv[4], "we");

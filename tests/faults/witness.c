@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The command of the fault tests: writes down, in the file that argv[1] names, everything by which a
- * whole sandbox differs from a half-made one. Two runs of one plan must say the same.
+ * The command of the fault tests: writes down, in the file that argv[1] names, everything by which
+ * a whole sandbox differs from a half-made one. Two runs of one plan must say the same.
  */
 #include <dirent.h>
 #include <fcntl.h>

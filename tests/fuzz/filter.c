@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* However the bytes are split the same comes out; what came out is passed unchanged; room suffices. */
+/* However the bytes are split the same comes out; what came out is passed unchanged; room suffices.
+ */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

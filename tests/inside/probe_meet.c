@@ -83,14 +83,22 @@ void verb_ipc(char **arguments)
 	key_find(arguments[1]);
 }
 
+static void keys_remove(const char *name)
+{
+	static const int rings[] = { KEY_SPEC_SESSION_KEYRING, KEY_SPEC_USER_KEYRING };
+	for (size_t i = 0; i < 2; i++)
+		syscall(SYS_keyctl, KEYCTL_UNLINK,
+			syscall(SYS_keyctl, KEYCTL_SEARCH, rings[i], "user", name, 0), rings[i]);
+}
+
 void verb_ipc_make(char **arguments)
 {
 	static const char *const places[] = { "/dev/shm", "/tmp", "/var/tmp" };
 	key_t key = atoi(arguments[0]);
 	char path[128];
-	shmget(key, 4096, IPC_CREAT | 0666);
-	semget(key, 1, IPC_CREAT | 0666);
-	msgget(key, IPC_CREAT | 0666);
+	int memory = shmget(key, 4096, IPC_CREAT | 0666);
+	int semaphores = semget(key, 1, IPC_CREAT | 0666);
+	int queue = msgget(key, IPC_CREAT | 0666);
 	snprintf(path, sizeof path, "/%s", arguments[1]);
 	mq_open(path, O_CREAT | O_RDWR, 0666, NULL);
 	for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
@@ -100,6 +108,16 @@ void verb_ipc_make(char **arguments)
 	syscall(SYS_add_key, "user", arguments[1], "x", 1ul, KEY_SPEC_SESSION_KEYRING);
 	syscall(SYS_add_key, "user", arguments[1], "x", 1ul, KEY_SPEC_USER_KEYRING);
 	wait_for(arguments[2]);
+	shmctl(memory, IPC_RMID, NULL);
+	semctl(semaphores, 0, IPC_RMID);
+	msgctl(queue, IPC_RMID, NULL);
+	snprintf(path, sizeof path, "/%s", arguments[1]);
+	mq_unlink(path);
+	for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+		snprintf(path, sizeof path, "%s/%s", places[i], arguments[1]);
+		unlink(path);
+	}
+	keys_remove(arguments[1]);
 }
 
 /* ---- Abstract sockets ---- */

@@ -8,6 +8,7 @@
  * plan, which is left out; such a name and @TEXT: those whose name or target is TEXT; or one of the
  * words asked for below.
  */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -177,6 +178,24 @@ int __wrap_mount_restrict(int tree, uint64_t attributes)
 	if (!omitted("private_mounts"))
 		return __real_mount_restrict(tree, attributes);
 	return mount_setattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr, sizeof attr);
+}
+
+/* What makes init stronger than the command, to the kernel's eyes. */
+int __real_capability_keep(uint64_t bounding, uint64_t permitted);
+int __wrap_capability_keep(uint64_t bounding, uint64_t permitted);
+int __wrap_capability_keep(uint64_t bounding, uint64_t permitted)
+{
+	return __real_capability_keep(bounding, omitted("init_capability") ? bounding : permitted);
+}
+
+/* Paths in the project, without following links. */
+int __real_lookup_beneath(int directory, const char *path, int flags);
+int __wrap_lookup_beneath(int directory, const char *path, int flags);
+int __wrap_lookup_beneath(int directory, const char *path, int flags)
+{
+	if (omitted("beneath"))
+		return openat(directory, path, flags | O_CLOEXEC);
+	return __real_lookup_beneath(directory, path, flags);
 }
 
 /* Init ends when the supervisor's end of the channel does. */

@@ -11,17 +11,34 @@ static const struct {
 } cases[] = {
 	{ "text", "hello\r\n\tworld\b \a", NULL },
 	{ "UTF-8", "h\xc3\xa9 \xe2\x94\x80 \xf0\x9f\x98\x80 \xc5\x9b", NULL },
-	{ "no UTF-8", "a\x9b" "31m\xff|\xe2\x94|\xc3", "a\xef\xbf\xbd" "31m\xef\xbf\xbd|\xef\xbf\xbd|" },
-	{ "overlong CSI", "\xc1\x9b" "21t|\xe0\x82\x9b" "21t",
-		"\xef\xbf\xbd\xef\xbf\xbd" "21t|\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" "21t" },
+	{ "no UTF-8",
+		"a\x9b"
+		"31m\xff|\xe2\x94|\xc3",
+		"a\xef\xbf\xbd"
+		"31m\xef\xbf\xbd|\xef\xbf\xbd|" },
+	{ "overlong CSI",
+		"\xc1\x9b"
+		"21t|\xe0\x82\x9b"
+		"21t",
+		"\xef\xbf\xbd\xef\xbf\xbd"
+		"21t|\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"
+		"21t" },
 	{ "surrogate", "\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
-	{ "C1 becomes ESC", "\xc2\x9b" "1m\xc2\x85", "\033[1m\033E" },
-	{ "C1 is judged", "\xc2\x9d" "52;c;aGk=\xc2\x9c|\xc2\x9b" "21t|", "||" },
+	{ "C1 becomes ESC",
+		"\xc2\x9b"
+		"1m\xc2\x85",
+		"\033[1m\033E" },
+	{ "C1 is judged",
+		"\xc2\x9d"
+		"52;c;aGk=\xc2\x9c|\xc2\x9b"
+		"21t|",
+		"||" },
 	{ "colours", "\033[1;38;5;12;48:2::1:2:3mx\033[m", NULL },
 	{ "cursor", "\033[H\033[2J\033[10;20H\033[?25l\033[K\0337\0338\033[5A\033[3b", NULL },
 	{ "questions of fixed shape",
 		"\033[c\033[>c\033[5n\033[6n\033[?6n\033[?996n\033[?u\033[>q\033[14t\033[18t"
-		"\033[?2026$p\033]10;?\033\\\033]11;?\a\033]4;1;?\a\033Z", NULL },
+		"\033[?2026$p\033]10;?\033\\\033]11;?\a\033]4;1;?\a\033Z",
+		NULL },
 	{ "kitty keyboard", "\033[>1u\033[=5;1u\033[<u", NULL },
 	{ "modify other keys", "\033[>4;2m\033[?4m", NULL },
 	{ "modes", "\033[?1049h\033[?1000;1006h\033[?2004h\033[4h\033[?1049l", NULL },
@@ -32,7 +49,10 @@ static const struct {
 	{ "answer-back", "a\005b", "ab" },
 	{ "title", "\033]0;hello \xc3\xa9\a\033]2;x\033\\", NULL },
 	{ "title with controls", "\033]2;a\nb\rc\x7f\td\a", "\033]2;abcd\a" },
-	{ "title with a C1 inside", "\033]2;a\xc2\x9b" "21tb\a", "b\a" },
+	{ "title with a C1 inside",
+		"\033]2;a\xc2\x9b"
+		"21tb\a",
+		"b\a" },
 	{ "title report", "\033[21t\033[20tx\033[021t", "x" },
 	{ "window", "\033[8;10;10t\033[2t\033[3;0;0tx\033[30t", "x" },
 	{ "title stack", "\033[22;0t\033[23;0t", NULL },
@@ -46,7 +66,8 @@ static const struct {
 	{ "notification", "\033]9;build done\a\033]9;4;1;50\a", NULL },
 	{ "notification that runs", "\033]9;7;cmd\a\033]9;6;macro\ax", "x" },
 	{ "file transfer", "\033]1337;File=name=YQ==:AAAA\ax", "x" },
-	{ "other commands", "\033]50;?\a\033]51;[\"call\"]\a\033]777;x\a\033]633;E;x\a\033]xyz\ax", "x" },
+	{ "other commands", "\033]50;?\a\033]51;[\"call\"]\a\033]777;x\a\033]633;E;x\a\033]xyz\ax",
+		"x" },
 	{ "Linux palette", "\033]P1abcdefx\033]Ry\033]P12\033[1mz", "xy\033[1mz" },
 	{ "keys", "\033P0;1|17/41\033\\x", "x" },
 	{ "settings", "\033P$qm\033\\\033P+q544e\033\\x", "x" },
@@ -67,12 +88,14 @@ static const struct {
 	{ "text in a sequence", "\033[3\xc3\xa9x", "\xc3\xa9x" },
 };
 
-static size_t feed(struct filter *filter, const char *in, size_t length, size_t piece, char *ret_out)
+static size_t feed(
+	struct filter *filter, const char *in, size_t length, size_t piece, char *ret_out)
 {
 	size_t used = 0;
 	for (size_t at = 0; at < length; at += piece) {
 		size_t now = length - at < piece ? length - at : piece;
-		used += filter_feed(filter, (const uint8_t *)in + at, now, (uint8_t *)ret_out + used);
+		used += filter_feed(
+			filter, (const uint8_t *)in + at, now, (uint8_t *)ret_out + used);
 	}
 	ret_out[used] = '\0';
 	return used;

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+#include "apply/landlock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "kernel/landlock.h"
+#include "plan/describe.h"
+
+static const uint64_t read_rights =
+	LANDLOCK_FS_EXECUTE | LANDLOCK_FS_READ_FILE | LANDLOCK_FS_READ_DIR;
+static const uint64_t device_makers = LANDLOCK_FS_MAKE_CHAR | LANDLOCK_FS_MAKE_BLOCK;
+
+static const struct op *find(const struct plan *plan)
+{
+	for (size_t i = plan->count; i-- > 0;)
+		if (plan->op[i].kind == OP_LANDLOCK)
+			return &plan->op[i];
+	return NULL;
+}
+
+int ruleset_make(const struct plan *plan, struct ruleset *ret_ruleset, struct err *e)
+{
+	const struct op *op = find(plan);
+	*ret_ruleset = (struct ruleset){ .fd = -1 };
+	if (!op)
+		return 0;
+	int abi = landlock_abi();
+	uint64_t files = (op->flags & LANDLOCK_FILES) && abi >= 2 ? landlock_fs_rights(abi) : 0;
+	uint64_t scopes = op->flags & LANDLOCK_SCOPES ? landlock_scopes(abi) : 0;
+	if (!files && !scopes)
+		return 0;
+	if (landlock_create(files, 0, scopes, &ret_ruleset->fd, e) < 0)
+		return err_prefix(e, "%s", op->because);
+	ret_ruleset->files = files;
+	return 0;
+}
+
+static uint64_t rights_of(enum ruleset_use use)
+{
+	switch (use) {
+	case RULESET_READ:
+		return read_rights;
+	case RULESET_WRITE:
+		return ~(device_makers | LANDLOCK_FS_IOCTL_DEV);
+	case RULESET_FILES:
+		return LANDLOCK_FS_WRITE_FILE | LANDLOCK_FS_TRUNCATE;
+	case RULESET_DEVICES:
+		return LANDLOCK_FS_WRITE_FILE | LANDLOCK_FS_TRUNCATE | LANDLOCK_FS_IOCTL_DEV;
+	}
+	return 0;
+}
+
+static int allow(const struct ruleset *ruleset, int fd, uint64_t rights, struct err *e)
+{
+	struct stat info;
+	if (fstat(fd, &info) < 0)
+		return err_set(e, errno, "cannot look at what Landlock should allow");
+	if (!S_ISDIR(info.st_mode))
+		rights &= LANDLOCK_FS_OF_FILE;
+	return landlock_allow_path(ruleset->fd, fd, rights & ruleset->files, e);
+}
+
+int ruleset_allow(const struct ruleset *ruleset, int mount, enum ruleset_use use, struct err *e)
+{
+	return ruleset->files ? allow(ruleset, mount, rights_of(use), e) : 0;
+}
+
+int ruleset_allow_op(const struct ruleset *ruleset, int mount, const struct op *op, bool is_root,
+	struct err *e)
+{
+	if (is_root && ruleset_allow(ruleset, mount, RULESET_READ, e) < 0)
+		return -1;
+	if (op_is_writable(op) && ruleset_allow(ruleset, mount, RULESET_WRITE, e) < 0)
+		return -1;
+	/* Whether a mount is read-only does not matter to the devices in it. */
+	return op->flags & BIND_DEVICES ? ruleset_allow(ruleset, mount, RULESET_DEVICES, e) : 0;
+}
+
+/* The rights that opening it had; 0 for what cannot be opened again by name, or is replaced. */
+static uint64_t rights_of_open(int fd)
+{
+	struct stat info;
+	if (fstat(fd, &info) < 0 || S_ISSOCK(info.st_mode) || S_ISDIR(info.st_mode) ||
+		(S_ISCHR(info.st_mode) && isatty(fd)))
+		return 0;
+	switch (fcntl(fd, F_GETFL) & O_ACCMODE) {
+	case O_RDONLY:
+		return LANDLOCK_FS_READ_FILE;
+	case O_WRONLY:
+		return LANDLOCK_FS_WRITE_FILE | LANDLOCK_FS_TRUNCATE;
+	default:
+		return LANDLOCK_FS_READ_FILE | LANDLOCK_FS_WRITE_FILE | LANDLOCK_FS_TRUNCATE;
+	}
+}
+
+int ruleset_allow_stdio(const struct ruleset *ruleset, struct err *e)
+{
+	for (int fd = 0; fd < 3 && ruleset->files; fd++) {
+		struct err why = { 0 };
+		uint64_t rights = rights_of_open(fd);
+		if (!rights || allow(ruleset, fd, rights, &why) == 0)
+			continue;
+		/* A pipe without a name is not in any file system, and Landlock lets it pass. */
+		if (why.number == EBADFD)
+			continue;
+		return err_set(e, why.number, "cannot let descriptor %d be opened again", fd);
+	}
+	return 0;
+}
+
+int ruleset_enter(const struct ruleset *ruleset, struct err *e)
+{
+	return ruleset->fd >= 0 ? landlock_restrict(ruleset->fd, 0, e) : 0;
+}

@@ -47,20 +47,21 @@ lint:
 	@tools/check-floors
 	@git ls-files '*.[ch]' | xargs clang-format --dry-run -Werror
 
-analyze:
-	@$(MESON) setup build-analyze -Dc_args=-fanalyzer --buildtype debugoptimized --reconfigure >/dev/null 2>&1 || \
-		$(MESON) setup build-analyze -Dc_args=-fanalyzer --buildtype debugoptimized >/dev/null
-	@$(MESON) compile -C build-analyze
+# gcc's static analyzer over everything; a finding stops the build.
+analyze: deps
+	@test -d build-analyze || CC=gcc $(MESON) setup build-analyze -Dc_args=-fanalyzer \
+		--buildtype debugoptimized >/dev/null
+	@$(MESON) compile -C build-analyze >build-analyze/log.txt 2>&1 || { cat build-analyze/log.txt; exit 1; }
 
-sanitize:
+# clang's sanitizers for addresses, leaks and undefined behaviour, and a libFuzzer program per parser.
+sanitize: deps
 	@test -d build-sanitize || CC=clang $(MESON) setup build-sanitize -Db_sanitize=address,undefined \
-		-Db_lundef=false --buildtype debugoptimized >/dev/null
-	@$(MESON) compile -C build-sanitize
+		-Dfuzz=true -Db_lundef=false --buildtype debugoptimized >/dev/null
+	@$(MESON) compile -C build-sanitize >build-sanitize/log.txt 2>&1 || { cat build-sanitize/log.txt; exit 1; }
 
-fuzz:
-	@test -d build-fuzz || CC=clang $(MESON) setup build-fuzz -Dfuzz=true -Db_lundef=false \
-		-Db_sanitize=address,undefined --buildtype debugoptimized >/dev/null
-	@$(MESON) compile -C build-fuzz
+# FUZZ_SECONDS=60 make fuzz: also run each for so long; FUZZ_CORPUS=DIRECTORY keeps what is found.
+fuzz: sanitize
+	@test -z "$(FUZZ_SECONDS)" || tests/fuzz/run
 
 clean:
-	@rm -rf build build-analyze build-sanitize build-fuzz
+	@rm -rf build build-analyze build-sanitize

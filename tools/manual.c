@@ -253,6 +253,7 @@ int main(int argc, char **argv)
 	while (fgets(line, sizeof line, in)) {
 		if (copy_line(line, &out) < 0) {
 			fprintf(stderr, "manual: %s: there is no section %s", argv[2], line);
+			fclose(in);
 			return 1;
 		}
 	}

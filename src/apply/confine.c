@@ -106,6 +106,12 @@ static int confine_one(const struct confinement *confinement, const struct op *o
 	case OP_SYMLINK:
 	case OP_MASK:
 	case OP_REMOUNT_RO:
+	case OP_TMP_OVERLAY:
+	case OP_COPY_FD:
+	case OP_BIND_DATA:
+	case OP_MQUEUE:
+	case OP_CHMOD:
+	case OP_SECCOMP_FD:
 	case OP_ENV_CLEAR:
 	case OP_ENV_KEEP:
 	case OP_ENV_UNSET:

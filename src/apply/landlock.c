@@ -28,6 +28,8 @@ int ruleset_make(const struct plan *plan, struct ruleset *ret_ruleset, struct er
 	if (!op)
 		return 0;
 	int abi = landlock_abi();
+	if (abi < 0)
+		return err_set(e, errno, "%s: cannot ask the kernel for Landlock", op->because);
 	uint64_t files = (op->flags & LANDLOCK_FILES) && abi >= 2 ? landlock_fs_rights(abi) : 0;
 	uint64_t scopes = op->flags & LANDLOCK_SCOPES ? landlock_scopes(abi) : 0;
 	if (!files && !scopes)

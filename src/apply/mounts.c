@@ -236,6 +236,13 @@ static int apply_mount(struct tree *tree, const struct op *op, struct err *e)
 		return apply_mask(tree, op, e);
 	case OP_REMOUNT_RO:
 		return apply_remount_ro(tree, op, e);
+	case OP_TMP_OVERLAY:
+	case OP_COPY_FD:
+	case OP_BIND_DATA:
+	case OP_MQUEUE:
+	case OP_CHMOD:
+		return err_set(e, 0, "only a bubblewrap command line can ask for '%s'",
+			op_info[op->kind].name);
 	case OP_NAMESPACE:
 	case OP_IDENTITY:
 	case OP_HOSTNAME:
@@ -250,6 +257,7 @@ static int apply_mount(struct tree *tree, const struct op *op, struct err *e)
 	case OP_NO_NEW_PRIVILEGES:
 	case OP_LANDLOCK:
 	case OP_SECCOMP:
+	case OP_SECCOMP_FD:
 	case OP_COUNT:
 		return 0; /* other phases */
 	}

@@ -60,7 +60,8 @@ int seccomp_show(const char *name, struct text *out, struct err *e)
 	const struct seccomp_program *program = seccomp_find(name, e);
 	if (!program)
 		return -1;
-	unsigned lets = variant_find(name, e)->lets;
+	const struct seccomp_variant *variant = variant_find(name, e);
+	unsigned lets = variant ? variant->lets : 0;
 	text_format(out, "seccomp filter '%s', %u instructions; what is not listed is allowed\n\n",
 		name, program->length);
 	for (size_t i = 0; i < seccomp_rules_count; i++)

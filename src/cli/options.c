@@ -53,7 +53,7 @@ static const struct option_info *find_letter(char letter, enum verb verb)
 
 static int unknown(const char *word, enum verb verb, struct err *e)
 {
-	AUTO_FREE char *name = strndup(word, strcspn(word, "="));
+	AUTO_FREE char *name = memory_slice(word, strcspn(word, "="));
 	const char *nearest = NULL;
 	for (size_t i = 0; name && i < option_count; i++)
 		if (option_for_verb(&option_info[i], verb))

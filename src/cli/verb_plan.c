@@ -36,7 +36,7 @@ static int plan_format(const struct options *options, const struct request *requ
 	const struct plan *plan = &request->plan;
 	const struct question question = request_question(request);
 	const char *format = options_flag(options, "format");
-	unsigned minor;
+	unsigned minor = 0;
 	if (!format || strcmp(format, "text") == 0) {
 		plan_show_text(plan, out);
 		guarantees_show(&question, out);

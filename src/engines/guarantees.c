@@ -325,7 +325,7 @@ void guarantees_show(const struct question *question, struct text *out)
 	text_format(out, "%sguarantees\n", out->length ? "\n" : "");
 	for (size_t i = 0; i < GUARANTEE_COUNT; i++) {
 		struct answer answer;
-		guarantee_answer(question, i, &answer);
+		guarantee_answer(question, (enum guarantee)i, &answer);
 		text_format(out, "  %-20s%-9s", guarantee_info[i].name,
 			standing_names[answer.standing]);
 		text_add_visible(out, answer.text);
@@ -344,7 +344,7 @@ void guarantees_show_json(const struct question *question, struct text *out)
 	text_add(out, ",\n  \"guarantees\": [");
 	for (size_t i = 0; i < GUARANTEE_COUNT; i++) {
 		struct answer answer;
-		guarantee_answer(question, i, &answer);
+		guarantee_answer(question, (enum guarantee)i, &answer);
 		text_format(out,
 			"%s\n    {\"name\": \"%s\", \"standing\": \"%s\", \"by\": ", i ? "," : "",
 			guarantee_info[i].name, standing_names[answer.standing]);
@@ -359,7 +359,7 @@ int guarantee_find(const char *name, enum guarantee *ret_guarantee, struct err *
 	const char *nearest = NULL;
 	for (size_t i = 0; i < GUARANTEE_COUNT; i++) {
 		if (strcmp(guarantee_info[i].name, name) == 0) {
-			*ret_guarantee = i;
+			*ret_guarantee = (enum guarantee)i;
 			return 0;
 		}
 		word_nearest(name, guarantee_info[i].name, &nearest);
@@ -372,7 +372,7 @@ int guarantee_find(const char *name, enum guarantee *ret_guarantee, struct err *
 
 int guarantee_require(const struct question *question, const char *name, struct err *e)
 {
-	enum guarantee guarantee;
+	enum guarantee guarantee = 0;
 	struct answer answer;
 	if (guarantee_find(name, &guarantee, e) < 0)
 		return -1;

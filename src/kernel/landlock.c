@@ -38,7 +38,10 @@ struct port_attribute {
 int landlock_abi(void)
 {
 	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, CREATE_RULESET_VERSION);
-	return abi < 0 ? 0 : (int)abi;
+	/* Only these two say that the kernel has none. */
+	if (abi < 0 && (errno == ENOSYS || errno == EOPNOTSUPP))
+		return 0;
+	return (int)abi;
 }
 
 uint64_t landlock_fs_rights(int abi)
@@ -102,10 +105,8 @@ int landlock_restrict(int ruleset, uint32_t flags, struct err *e)
 
 int landlock_scope(void)
 {
-	errno = 0;
 	int abi = landlock_abi();
-	/* Only these two say that the kernel has none. */
-	if (abi == 0 && errno != ENOSYS && errno != EOPNOTSUPP)
+	if (abi < 0)
 		return -1;
 	uint64_t scopes = landlock_scopes(abi);
 	AUTO_CLOSE int ruleset = -1;

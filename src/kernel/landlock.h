@@ -51,7 +51,8 @@ enum { /* ABI 7: flags of landlock_restrict; audit records only, rights are the 
 	LANDLOCK_LOG_SUBDOMAINS_OFF = 1 << 2,
 };
 
-/* The kernel's ABI number; 0 where Landlock is not built in or not switched on. */
+/* The kernel's ABI number; 0 where Landlock is not built in or not switched on; -1 with errno when
+ * the kernel, or a filter before it, does not tell. */
 int landlock_abi(void);
 
 /* All rights that an ABI knows: what a ruleset may handle there. */

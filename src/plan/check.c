@@ -19,7 +19,8 @@
  * and there is a mount to remount. 11  What sets one single thing stands once in a plan.
  *
  * 3, 5, 7 (its first half) and 10 hold for plans that are made by policy. A `faithful` plan, which
- * is somebody's bubblewrap command line, may cover and clear what it likes: it says what it means.
+ * is somebody's bubblewrap command line, may cover and clear what it likes: it says what it means. Its
+ * paths are as they were given (2): targets absolute, sources relative to the caller's directory.
  */
 #include "plan/plan.h"
 
@@ -44,6 +45,8 @@ static unsigned flags_allowed(enum op_kind kind)
 		return BIND_READ_ONLY | BIND_DEVICES | BIND_TRY | BIND_SCRATCH;
 	case OP_PROC:
 		return PROC_HOST | PROC_NESTING;
+	case OP_BIND_DATA:
+		return BIND_READ_ONLY;
 	case OP_ENV_SET:
 		return ENV_SECRET;
 	case OP_LANDLOCK:
@@ -59,6 +62,10 @@ static unsigned flags_allowed(enum op_kind kind)
 	case OP_SYMLINK:
 	case OP_MASK:
 	case OP_REMOUNT_RO:
+	case OP_TMP_OVERLAY:
+	case OP_COPY_FD:
+	case OP_MQUEUE:
+	case OP_CHMOD:
 	case OP_ENV_CLEAR:
 	case OP_ENV_KEEP:
 	case OP_ENV_UNSET:
@@ -68,6 +75,7 @@ static unsigned flags_allowed(enum op_kind kind)
 	case OP_CAPABILITIES:
 	case OP_NO_NEW_PRIVILEGES:
 	case OP_SECCOMP:
+	case OP_SECCOMP_FD:
 	case OP_COUNT:
 		return 0;
 	}
@@ -145,14 +153,16 @@ static int check_paths(const struct plan *plan, struct err *e)
 {
 	for (size_t i = 0; i < plan->count; i++) {
 		const struct op *op = &plan->op[i];
-		if (op->target && !path_is_normal(op->target))
+		bool bad = plan->faithful ? is_relative(op->target)
+					  : op->target && !path_is_normal(op->target);
+		if (bad)
 			return broken(
 				e, 2, op, "has a target that is not an absolute, normal path");
 		bool relative =
 			is_relative(op->source) || is_relative(op->upper) || is_relative(op->work);
 		for (size_t j = 0; op->layers && op->layers[j]; j++)
 			relative |= is_relative(op->layers[j]);
-		if (relative)
+		if (relative && !plan->faithful)
 			return broken(e, 2, op, "has a source that is not an absolute path");
 	}
 	return 0;
@@ -252,10 +262,15 @@ static int check_covering(const struct plan *plan, struct err *e)
 
 /* --- 4, 7, 8 --------------------------------------------------------------------------------- */
 
+static bool is_filter(const struct op *op)
+{
+	return op->kind == OP_SECCOMP || op->kind == OP_SECCOMP_FD;
+}
+
 static int check_seccomp_last(const struct plan *plan, struct err *e)
 {
 	for (size_t i = 1; i < plan->count; i++)
-		if (plan->op[i - 1].kind == OP_SECCOMP && plan->op[i].kind != OP_SECCOMP)
+		if (is_filter(&plan->op[i - 1]) && !is_filter(&plan->op[i]))
 			return broken(e, 4, &plan->op[i], "comes after the seccomp filter");
 	return 0;
 }
@@ -281,7 +296,7 @@ static int check_privileges(const struct plan *plan, struct err *e)
 	for (size_t i = 0; i < plan->count; i++) {
 		const struct op *op = &plan->op[i];
 		given_up |= op->kind == OP_NO_NEW_PRIVILEGES;
-		if (!given_up && (op->kind == OP_LANDLOCK || op->kind == OP_SECCOMP))
+		if (!given_up && (op->kind == OP_LANDLOCK || is_filter(op)))
 			return broken(e, 8, op, "comes without no_new_privileges before it");
 	}
 	return 0;
@@ -382,12 +397,18 @@ static bool stands_once(enum op_kind kind)
 	case OP_SYMLINK:
 	case OP_MASK:
 	case OP_REMOUNT_RO:
+	case OP_TMP_OVERLAY:
+	case OP_COPY_FD:
+	case OP_BIND_DATA:
+	case OP_MQUEUE:
+	case OP_CHMOD:
 	case OP_ENV_CLEAR:
 	case OP_ENV_KEEP:
 	case OP_ENV_UNSET:
 	case OP_ENV_SET:
 	case OP_LIMIT:
 	case OP_SECCOMP:
+	case OP_SECCOMP_FD:
 	case OP_COUNT:
 		return false;
 	}

@@ -33,14 +33,19 @@ enum op_effect op_effect(enum op_kind kind)
 	case OP_OVERLAY:
 	case OP_PROC:
 	case OP_DEV:
+	case OP_TMP_OVERLAY:
+	case OP_BIND_DATA:
+	case OP_MQUEUE:
 		return EFFECT_COVERS;
 	case OP_MASK:
 		return EFFECT_CONCEALS;
 	case OP_DIR:
 	case OP_FILE:
 	case OP_SYMLINK:
+	case OP_COPY_FD:
 		return EFFECT_NAME;
 	case OP_REMOUNT_RO:
+	case OP_CHMOD:
 	case OP_NAMESPACE:
 	case OP_IDENTITY:
 	case OP_HOSTNAME:
@@ -55,6 +60,7 @@ enum op_effect op_effect(enum op_kind kind)
 	case OP_NO_NEW_PRIVILEGES:
 	case OP_LANDLOCK:
 	case OP_SECCOMP:
+	case OP_SECCOMP_FD:
 	case OP_COUNT:
 		return EFFECT_NONE;
 	}

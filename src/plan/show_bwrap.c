@@ -411,6 +411,13 @@ static int show_operation(struct bwrap *b, const struct op *op)
 		return show_mask(b, op);
 	case OP_REMOUNT_RO:
 		return line(b, "--remount-ro", op->target, NULL);
+	case OP_TMP_OVERLAY:
+	case OP_COPY_FD:
+	case OP_BIND_DATA:
+	case OP_MQUEUE:
+	case OP_CHMOD:
+	case OP_SECCOMP_FD:
+		return lose(b, op, "it is part of a bubblewrap command line that exists already");
 	case OP_ENV_CLEAR:
 		return show_clear(b, op);
 	case OP_ENV_KEEP:

@@ -124,7 +124,7 @@ static void add_variable(const struct op *op, struct row *row)
 		return;
 	}
 	text_add(&row->what, "=");
-	AUTO_FREE char *start = strndup(op->value, VALUE_COLUMNS);
+	AUTO_FREE char *start = memory_slice(op->value, VALUE_COLUMNS);
 	bool cut = start && op->value[strlen(start)];
 	while (cut && *start && (op->value[strlen(start)] & 0xc0) == 0x80)
 		start[strlen(start) - 1] = '\0'; /* not through a character */
@@ -210,6 +210,15 @@ static void row_fill(const struct op *op, struct row *row)
 	case OP_REMOUNT_RO:
 		add_words(row, "read-only", op->target, false);
 		return text_add(&row->what, ", from here on");
+	case OP_TMP_OVERLAY:
+		return add_words(row, "overlay", op->target, false);
+	case OP_COPY_FD:
+	case OP_BIND_DATA:
+		return add_words(row, "file", op->target, false);
+	case OP_MQUEUE:
+		return add_words(row, "message queues", op->target, false);
+	case OP_CHMOD:
+		return add_words(row, "permissions", op->target, false);
 	case OP_ENV_CLEAR:
 		return add_words(row, "clear", "everything", false);
 	case OP_ENV_KEEP:
@@ -232,6 +241,8 @@ static void row_fill(const struct op *op, struct row *row)
 		return add_landlock(op, row);
 	case OP_SECCOMP:
 		return add_words(row, "seccomp", op->name, false);
+	case OP_SECCOMP_FD:
+		return add_words(row, "seccomp", "a filter of the caller's", false);
 	case OP_COUNT:
 		return;
 	}

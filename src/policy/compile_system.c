@@ -21,7 +21,8 @@ static void add_accounts(struct parts *parts)
 {
 	const char *name = policy_value(parts->policy, KEY_ACCOUNTS);
 	const char *because = policy_origin(parts->policy, KEY_ACCOUNTS);
-	const struct op *identity = NULL;
+	const struct op nobody = { .uid = parts->host->uid, .gid = parts->host->gid };
+	const struct op *identity = &nobody;
 	for (size_t i = 0; i < parts->plan->count; i++)
 		if (parts->plan->op[i].kind == OP_IDENTITY)
 			identity = &parts->plan->op[i];

@@ -162,7 +162,7 @@ static char *status_line(const struct text *status, const char *label)
 	if (!line)
 		return NULL;
 	line += strlen(label);
-	return strndup(line, strcspn(line, "\n"));
+	return memory_slice(line, strcspn(line, "\n"));
 }
 
 static int add_allowed_envrc(struct parts *parts, const char *direnv, struct err *e)

@@ -37,6 +37,12 @@ static enum cover op_cover(const struct op *op, bool exact)
 		return COVER_OTHER;
 	case OP_DIR:
 	case OP_REMOUNT_RO:
+	case OP_TMP_OVERLAY:
+	case OP_COPY_FD:
+	case OP_BIND_DATA:
+	case OP_MQUEUE:
+	case OP_CHMOD:
+	case OP_SECCOMP_FD:
 	case OP_NAMESPACE:
 	case OP_IDENTITY:
 	case OP_HOSTNAME:

@@ -131,7 +131,7 @@ static char *up_to(const char *path, const char *name)
 	size_t length = strlen(name);
 	for (const char *at = strstr(path, name); at; at = strstr(at + 1, name))
 		if (at > path && at[-1] == '/' && at[length] == '/')
-			return strndup(path, (size_t)(at - path) + length);
+			return memory_slice(path, (size_t)(at - path) + length);
 	return NULL;
 }
 
@@ -178,7 +178,7 @@ static char *root_node_package(const char *file)
 	size_t name = strcspn(file + length, "/");
 	if (file[length] == '@' && file[length + name] == '/')
 		name += 1 + strcspn(file + length + name + 1, "/");
-	return file[length + name] == '/' ? strndup(file, length + name) : NULL;
+	return file[length + name] == '/' ? memory_slice(file, length + name) : NULL;
 }
 
 char *package_environment(const char *file)
@@ -220,7 +220,7 @@ static char *root_opt(const char *file)
 	if (strncmp(file, "/opt/", 5) != 0)
 		return NULL;
 	size_t length = strcspn(file + 5, "/");
-	return file[5 + length] == '/' ? strndup(file, 5 + length) : NULL;
+	return file[5 + length] == '/' ? memory_slice(file, 5 + length) : NULL;
 }
 
 /* What `npm link` leads to. */
@@ -248,7 +248,7 @@ static char *root_managed(const struct package_places *places, const char *file)
 	const char *relative = home_relative(places, file);
 	for (size_t i = 0; relative && i < COUNT(managers); i++)
 		if (word_is_within(relative, managers[i].root))
-			return strndup(file, (size_t)(relative - file) + strlen(managers[i].root));
+			return memory_slice(file, (size_t)(relative - file) + strlen(managers[i].root));
 	return NULL;
 }
 

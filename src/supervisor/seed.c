@@ -20,7 +20,7 @@ static int parent_open(int directory, const char *path)
 	AUTO_CLOSE int at = dup(directory);
 	const char *slash;
 	while (at >= 0 && (slash = strchr(path, '/'))) {
-		AUTO_FREE char *name = strndup(path, (size_t)(slash - path));
+		AUTO_FREE char *name = memory_slice(path, (size_t)(slash - path));
 		if (mkdirat(at, name, 0700) < 0 && errno != EEXIST)
 			return -1;
 		int next = openat(at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

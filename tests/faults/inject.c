@@ -251,6 +251,8 @@ static int program_start(struct injector *injector, char **argv)
 	sigaction(SIGALRM, &action, NULL);
 	setitimer(ITIMER_REAL, &late, NULL);
 	struct process *process = process_find(injector, injector->main);
+	if (!process)
+		return -1;
 	process->started = true;
 	resume(injector, process, 0);
 	return 0;

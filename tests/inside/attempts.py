@@ -26,16 +26,18 @@ class Attempt:
     function: object
     omit: str
     skip: object
+    alone: bool
 
     def reason_to_skip(self):
         return self.skip() if self.skip else None
 
 
-def attempt(number, name, omit=None, skip=None):
+def attempt(number, name, omit=None, skip=None, alone=True):
     """`omit`: what hutch-weak leaves out so that the attempt succeeds. None where that shows nothing, since
-    the kernel alone keeps the promise: the reason stands beside it."""
+    the kernel alone keeps the promise: the reason stands beside it. `alone`: it must also fail without the
+    second fence, seccomp and Landlock, as on a kernel that has neither, or with --nesting."""
     def register(function):
-        ATTEMPTS.append(Attempt(number, name, function, omit, skip))
+        ATTEMPTS.append(Attempt(number, name, function, omit, skip, alone))
         return function
     return register
 
@@ -105,22 +107,34 @@ def program(world):
     return world.verdict(done.returncode, done.stdout, done.stderr)
 
 
-@attempt(2, "mounts made writable, uncovered or covered", "capabilities")
+@attempt(2, "mounts made writable, uncovered or covered", "capabilities,seccomp,landlock")
 def remount(world):
     directory = fixture(world)
     return world.attempt("remount", "/usr", "/etc/passwd", directory, "/", "/proc/sys", "/proc/keys", "/tmp", "/dev",
                          options=["--bind-ro", directory, "--user", "0"])
 
 
-@attempt(2, "a mount of the host below a read-only one", "read_only", lambda: None if IS_ROOT else "only root can mount one")
+BELOW = r"""
+mount -t tmpfs tmpfs "$1/sub"
+echo content >"$1/sub/file"
+shift
+exec "$@"
+"""
+
+
+def in_mount_namespace(world, script, words, **more):
+    """Where mounts can be made, by a user too, as root of a user namespace."""
+    return subprocess.run(["unshare", *([] if IS_ROOT else ["-Ur"]), "-m", "--propagation", "private", "bash", "-c", script, "bash",
+                           *map(str, words)], capture_output=True, text=True, timeout=60, cwd=world.project,
+                          stdin=subprocess.DEVNULL, env=world.variables(**more))
+
+
+@attempt(2, "a mount of the host below a read-only one", "read_only")
 def below(world):
     directory = fixture(world)
-    subprocess.run(["mount", "-t", "tmpfs", "tmpfs", directory / "sub"], check=True)
-    try:
-        (directory / "sub" / "file").write_text("x")
-        return world.attempt("readonly", directory / "sub", options=["--bind-ro", directory])
-    finally:
-        subprocess.run(["umount", directory / "sub"], check=True)
+    command = world.command(["--bind-ro", directory], [world.probe, "readonly", directory / "sub"])
+    done = in_mount_namespace(world, BELOW, [directory, *command])
+    return world.verdict(done.returncode, done.stdout, done.stderr)
 
 
 @attempt(3, "names in /etc that are not in the list", "show")
@@ -287,9 +301,7 @@ def appear(world):
     for place in [world.project / "sub" / "late", world.base / "fixture" / "sub" / "late"]:
         (world.project / "go").unlink(missing_ok=True)
         command = world.command(["--bind-ro", world.base / "fixture"], [world.probe, "appear", place, "go"])
-        done = subprocess.run(["unshare", *([] if IS_ROOT else ["-Ur"]), "-m", "--propagation", "private", "bash", "-c", LATER,
-                               "bash", str(world.base), *command], capture_output=True, text=True, timeout=60,
-                              env=world.variables(BASE=str(world.base)))
+        done = in_mount_namespace(world, LATER, [world.base, *command], BASE=str(world.base))
         found.append(world.verdict(done.returncode, done.stdout, done.stderr))
     return only(*found)
 
@@ -359,17 +371,24 @@ def with_terminal(world, *words):
         terminal.close()
 
 
+# Landlock's file rules: without them /proc/self/fd/0 leads to the file itself.
+@attempt(11, "a file given as input, opened again to write", "landlock", alone=False)
+def input_written(world):
+    with open(world.secret, "rb") as given:
+        return world.attempt("reopen", stdin=given)
+
+
 @attempt(11, "the host's terminal among 0, 1 and 2", "own_terminal")
 def host_terminal(world):
     return with_terminal(world, "terminal")[0]
 
 
-@attempt(12, "capabilities, held or used", "capabilities")
+@attempt(12, "capabilities, held or used", "capabilities,seccomp,landlock")
 def capabilities(world):
     return world.attempt("capabilities", options=["--user", "0"])
 
 
-@attempt(12, "running without no_new_privs", "no_new_privileges")
+@attempt(12, "running without no_new_privs", "no_new_privileges,seccomp,landlock")
 def no_new_privileges(world):
     return world.attempt("capabilities")
 
@@ -395,7 +414,7 @@ def setuid(world):
     return world.attempt("setuid", os.getuid(), *programs)
 
 
-@attempt(13, "namespaces made or entered", "no_user_namespaces")
+@attempt(13, "namespaces made or entered", "no_user_namespaces,seccomp")
 def namespaces(world):
     return world.attempt("namespaces")
 
@@ -403,6 +422,12 @@ def namespaces(world):
 @attempt(14, "memory, files and descriptors of init", "dumpable,init_capability")
 def init(world):
     return world.attempt("init")
+
+
+# Only the filter keeps this one.
+@attempt(14, "limits set on init", "seccomp", alone=False)
+def init_limits(world):
+    return world.attempt("limit_init")
 
 
 @attempt(14, "what the user typed, in init's command line", "title")
@@ -488,9 +513,9 @@ def inject(world):
     return with_terminal(world, "terminal")[1]
 
 
-SEQUENCES = [b"\x1b]52;c;aGVsbG8=\x07", b"\x1b]52;c;?\x1b\\", b"\x1b[c", b"\x1b[>c", b"\x1b[5n", b"\x1b[6n", b"\x1b[21t",
-             b"\x1bP$qm\x1b\\", b"\x1bP+q544e\x1b\\", b"\x05", b"\x1bZ", b"\x1b]50;?\x07", b"\x1b]1337;File=name=eA==:eA==\x07",
-             b"\x1b[?1049$p", b"\x9d52;c;aGVsbG8=\x9c", b"\x1b]1\x1b]52;c;aGVsbG8=\x07"]
+SEQUENCES = [b"\x1b]52;c;aGVsbG8=\x07", b"\x1b]52;c;?\x1b\\", b"\x1b[20t", b"\x1b[21t",
+             b"\x1bP$qm\x1b\\", b"\x1bP+q544e\x1b\\", b"\x05", b"\x1b]50;?\x07", b"\x1b]1337;File=name=eA==:eA==\x07",
+             b"\x9d52;c;aGVsbG8=\x9c", b"\x1b]1\x1b]52;c;aGVsbG8=\x07"]
 MODES = {b"\x1b[?1049h": b"\x1b[?1049l", b"\x1b[?1000h": b"\x1b[?1000l", b"\x1b[?2004h": b"\x1b[?2004l",
          b"\x1b[?25l": b"\x1b[?25h"}
 
@@ -510,7 +535,7 @@ def printed(world, data):
 @attempt(18, "sequences that act on the user's machine", "filter")
 def sequences(world):
     output = printed(world, b"before" + b"between".join(SEQUENCES) + b"after")
-    return only(*[f"{one} passed" for one in SEQUENCES if one in output and one != b"\x1b[?1049$p"])
+    return only(*[f"{one} passed" for one in SEQUENCES if one in output])
 
 
 @attempt(18, "modes that are left on", "filter")
@@ -542,7 +567,7 @@ def ipc(world):
     return host_ipc(world)
 
 
-@attempt(19, "keys of the user's session", "keyring")
+@attempt(19, "keys of the user's session", "keyring,seccomp")
 def keys(world):
     return host_ipc(world)
 
@@ -585,7 +610,7 @@ def abstract_attempt(world, options):
 
 
 @attempt(20, "abstract sockets of the host", "landlock",
-         lambda: None if landlock_abi() >= 6 else "this kernel's Landlock is older than ABI 6")
+         lambda: None if landlock_abi() >= 6 else "this kernel's Landlock is older than ABI 6", alone=False)
 def abstract(world):
     return abstract_attempt(world, [])
 
@@ -604,6 +629,12 @@ def addresses():
     except OSError:
         pass
     return found
+
+
+# The machine below a virtual one is on no network: only the filter keeps a program from it.
+@attempt(21, "sockets to the virtual machine's host", "seccomp", alone=False)
+def machine(world):
+    return world.attempt("families", options=["--network", "off"])
 
 
 @attempt(21, "the host's network with --network off", "namespace@net")
@@ -668,7 +699,7 @@ def arguments(world):
 @attempt(24, "what an untrusted .hutch.yaml asks for", "trust")
 def project_file(world):
     settings = {"bind-ro": f"[{world.hidden}]", "bind": f"[{world.hidden}]", "env-file": f"[{world.hidden}/variables]",
-                "env": "[STOLEN=1]", "home": "kept=shared", "preset": "shell", "agent": "[claude]"}
+                "env": "[STOLEN=1]", "home": "kept=shared", "preset": "shell\ntools: host", "agent": "[claude]"}
     (world.hidden / "variables").write_text("STOLEN=1\n")
     found = []
     for key, value in settings.items():
@@ -728,9 +759,10 @@ def others_fail(world):
         ["--user", "no-such-user"], ["--bind-ro", f"{fixture(world)}:/"]]])
 
 
-@attempt(25, "a sandbox where none can be made", "no_user_namespaces")
+@attempt(25, "a sandbox where none can be made", "no_user_namespaces,seccomp,landlock,root_nesting")
 def inside_itself(world):
-    done = world.run([], ["/run/hutch/bin/hutch", "--agent", "none", "--proc", "host", "--", world.probe, "reached", "reached"])
+    # Not as uid 0: without a capability nobody can map that once more.
+    done = world.run(["--user", "1000"], ["/run/hutch/bin/hutch", "--agent", "none", "--", world.probe, "reached", "reached"])
     return "the command was started" if "was started" in done.stdout else None
 
 

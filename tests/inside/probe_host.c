@@ -183,6 +183,24 @@ void verb_descriptors(char **arguments)
 		escaped("0 is a directory");
 }
 
+void verb_reopen(char **arguments)
+{
+	static const char *const paths[] = { "/proc/self/fd/0", "/dev/stdin", "/dev/fd/0",
+		"/proc/thread-self/fd/0" };
+	(void)arguments;
+	for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+		int fd = open(paths[i], O_RDWR | O_CLOEXEC);
+		if (fd < 0)
+			fd = open(paths[i], O_WRONLY | O_APPEND | O_CLOEXEC);
+		if (fd < 0)
+			continue;
+		escaped("opened %s to write", paths[i]);
+		close(fd);
+	}
+	if (truncate("/proc/self/fd/0", 4096) == 0)
+		escaped("truncated it");
+}
+
 /* ---- Terminals ---- */
 
 static void inject(int fd, const char *what)

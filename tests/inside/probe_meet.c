@@ -205,6 +205,18 @@ static void machine_try(void)
 	}
 }
 
+void verb_families(char **arguments)
+{
+	static const int families[] = { AF_VSOCK, AF_PACKET, AF_ALG, AF_BLUETOOTH, AF_CAN, AF_TIPC, AF_RDS,
+		AF_XDP, AF_NFC, AF_KEY, 42 /* AF_QIPCRTR */, AF_SMC };
+	static const int types[] = { SOCK_STREAM, SOCK_DGRAM, SOCK_RAW, SOCK_SEQPACKET };
+	(void)arguments;
+	for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
+		for (size_t k = 0; k < sizeof types / sizeof types[0]; k++)
+			TRY(socket(families[i], types[k] | SOCK_CLOEXEC, 0), "family %d, type %d",
+				families[i], types[k]);
+}
+
 void verb_network(char **arguments)
 {
 	int port = atoi(*arguments++), udp = atoi(*arguments++);

@@ -183,6 +183,14 @@ void verb_init(char **arguments)
 	init_signals();
 }
 
+void verb_limit_init(char **arguments)
+{
+	const struct rlimit limit = { 1 << 20, 1 << 20 };
+	(void)arguments;
+	TRY(prlimit(1, RLIMIT_CORE, &limit, NULL), "set a limit of init");
+	TRY(prlimit(1, RLIMIT_NOFILE, &limit, NULL), "set how many files init may open");
+}
+
 void verb_title(char **arguments)
 {
 	static const char *const tells[] = { "cmdline", "environ", "comm", "status", "stat" };

@@ -18,6 +18,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "cli/options.h"
 #include "engines/engine.h"
 #include "kernel/mount.h"
@@ -72,8 +73,10 @@ static void plan_show(struct plan *plan)
 {
 	AUTO_STRINGS paths = { 0 };
 	const char *list = getenv("HUTCH_TEST_SHOW");
-	for (char *text = list ? strdup(list) : NULL, *one; (one = strsep(&text, ":"));)
-		strings_add(&paths, one);
+	for (size_t length; list && *list; list += length + (list[length] == ':')) {
+		length = strcspn(list, ":");
+		strings_take(&paths, memory_slice(list, length));
+	}
 	for (size_t i = 0; i < paths.count; i++) {
 		struct op *op = plan_add(plan, OP_BIND, "a test");
 		op->source = op->target = plan_text(plan, "%s", paths.item[i]);

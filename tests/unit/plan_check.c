@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/memory.h"
 #include "plan/plan.h"
 #include "tests/unit/test.h"
 
@@ -85,7 +86,7 @@ static void test_good(void)
 	overlay->layers = NULL;
 	overlay->upper = "/up";
 	overlay->work = "/scratch";
-	const char **own = calloc(2, sizeof *own); /* plan_free frees the list */
+	const char **own = memory_alloc(2, sizeof *own); /* plan_free frees the list */
 	own[0] = layers[0];
 	overlay->layers = own;
 	add_at(&plan, OP_PROC, "/proc")->flags = PROC_NESTING;
@@ -135,7 +136,7 @@ static void test_paths(void)
 	add_namespaces(&plan);
 	add_bind(&plan, "/a/../usr", "/usr", 0);
 	check_rule(&plan, 0, "rule 2: a source need not be normal");
-	const char **own = calloc(2, sizeof *own);
+	const char **own = memory_alloc(2, sizeof *own);
 	own[0] = "lower";
 	add_namespaces(&plan);
 	add_at(&plan, OP_OVERLAY, "/o")->layers = own;
@@ -234,7 +235,7 @@ static void test_fields(void)
 	check_rule(&plan, 6, "rule 6: a variable's name with a sign in it");
 	add_set(&plan, "", "c");
 	check_rule(&plan, 6, "rule 6: a variable without a name");
-	const char **own = calloc(2, sizeof *own);
+	const char **own = memory_alloc(2, sizeof *own);
 	own[0] = "/lower";
 	add_namespaces(&plan);
 	struct op *overlay = add_at(&plan, OP_OVERLAY, "/o");

@@ -5,6 +5,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 MESON ?= meson
 BUILD := build
+comma := ,
 
 .PHONY: all demo check install bench format lint analyze sanitize fuzz deps test-deps clean
 
@@ -47,17 +48,21 @@ lint:
 	@tools/check-floors
 	@git ls-files '*.[ch]' | xargs clang-format --dry-run -Werror
 
+# A build in its own folder; what it says is shown when it fails. Arguments: folder, compiler, options.
+define other_build
+	@mkdir -p $(1)
+	@{ { test -f $(1)/build.ninja || \
+		CC=$(2) $(MESON) setup $(1) --buildtype debugoptimized $(3); } && $(MESON) compile -C $(1); } \
+		>$(1)/log.txt 2>&1 || { cat $(1)/log.txt; exit 1; }
+endef
+
 # gcc's static analyzer over everything; a finding stops the build.
 analyze: deps
-	@test -d build-analyze || CC=gcc $(MESON) setup build-analyze -Dc_args=-fanalyzer \
-		--buildtype debugoptimized >/dev/null
-	@$(MESON) compile -C build-analyze >build-analyze/log.txt 2>&1 || { cat build-analyze/log.txt; exit 1; }
+	$(call other_build,build-analyze,gcc,-Dc_args=-fanalyzer)
 
 # clang's sanitizers for addresses, leaks and undefined behaviour, and a libFuzzer program per parser.
 sanitize: deps
-	@test -d build-sanitize || CC=clang $(MESON) setup build-sanitize -Db_sanitize=address,undefined \
-		-Dfuzz=true -Db_lundef=false --buildtype debugoptimized >/dev/null
-	@$(MESON) compile -C build-sanitize >build-sanitize/log.txt 2>&1 || { cat build-sanitize/log.txt; exit 1; }
+	$(call other_build,build-sanitize,clang,-Db_sanitize=address$(comma)undefined -Dfuzz=true -Db_lundef=false)
 
 # FUZZ_SECONDS=60 make fuzz: also run each for so long; FUZZ_CORPUS=DIRECTORY keeps what is found.
 fuzz: sanitize

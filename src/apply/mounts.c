@@ -28,6 +28,7 @@ static int attach(struct tree *tree, int *mount, const struct op *op, struct err
 		return -1;
 	if (mount_attach(*mount, is_root ? tree->root : place) < 0)
 		return err_set(e, errno, "cannot mount over %s", target);
+	tree_mounted(tree, target);
 	if (ruleset_allow_op(tree->ruleset, *mount, op, is_root, e) < 0)
 		return -1;
 	if (is_root)
@@ -162,7 +163,7 @@ static int apply_overlay(struct tree *tree, const struct op *op, struct err *e)
 static int apply_file(struct tree *tree, const struct op *op, struct err *e)
 {
 	const char *name;
-	AUTO_CLOSE int parent = tree_parent(tree, op->target, &name, e);
+	int parent = tree_parent(tree, op->target, &name, e);
 	if (parent < 0)
 		return -1;
 	AUTO_CLOSE int fd = openat(
@@ -175,7 +176,7 @@ static int apply_file(struct tree *tree, const struct op *op, struct err *e)
 static int apply_symlink(struct tree *tree, const struct op *op, struct err *e)
 {
 	const char *name;
-	AUTO_CLOSE int parent = tree_parent(tree, op->target, &name, e);
+	int parent = tree_parent(tree, op->target, &name, e);
 	if (parent < 0)
 		return -1;
 	if (symlinkat(op->value, parent, name) == 0)
@@ -288,7 +289,7 @@ static int root_make(const struct plan *plan, struct tree *tree, size_t *ret_fir
 
 int apply_mounts(const struct plan *plan, const struct ruleset *ruleset, struct err *e)
 {
-	struct tree tree = { .root = -1, .ruleset = ruleset, .make_anywhere = plan->faithful };
+	struct tree tree = { .root = -1, .parent = -1, .ruleset = ruleset, .make_anywhere = plan->faithful };
 	size_t first;
 	mode_t user_umask = umask(0); /* permissions in the plan are exact */
 	if (mount_all_private() < 0)

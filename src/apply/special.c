@@ -128,6 +128,7 @@ int apply_proc(struct tree *tree, const struct op *op, struct err *e)
 		return -1;
 	if (mount_attach(proc, place) < 0)
 		return err_set(e, errno, "cannot mount over %s", op->target);
+	tree_mounted(tree, op->target);
 	if (ruleset_allow(tree->ruleset, proc, RULESET_FILES, e) < 0)
 		return -1;
 	if (!tree->make_anywhere && proc_restrict(tree, proc) < 0)
@@ -173,7 +174,7 @@ static int dev_subdirectory(int dev, const char *name, int mount)
 	return place < 0 ? -1 : mount_attach(mount, place);
 }
 
-static int dev_fill(const struct ruleset *ruleset, int dev, const struct op *op)
+static int dev_fill(struct tree *tree, int dev, const struct op *op)
 {
 	for (size_t i = 0; i < sizeof dev_nodes / sizeof dev_nodes[0]; i++)
 		if (dev_node(dev, dev_nodes[i]) < 0)
@@ -188,9 +189,10 @@ static int dev_fill(const struct ruleset *ruleset, int dev, const struct op *op)
 		return -1;
 	AUTO_CLOSE int shm =
 		apply_tmpfs_new(op->size, 1u << 16, 01777, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
-	if (dev_subdirectory(dev, "shm", shm) < 0)
+	/* A project or a home may be there. */
+	if (dev_subdirectory(dev, "shm", shm) < 0 || tree_own(tree, shm, NULL) < 0)
 		return -1;
-	return ruleset_allow(ruleset, shm, RULESET_WRITE, NULL);
+	return ruleset_allow(tree->ruleset, shm, RULESET_WRITE, NULL);
 }
 
 int apply_dev(struct tree *tree, const struct op *op, struct err *e)
@@ -200,8 +202,9 @@ int apply_dev(struct tree *tree, const struct op *op, struct err *e)
 		return -1;
 	AUTO_CLOSE int dev =
 		apply_tmpfs_new(64u << 10, 64, 0755, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
-	if (dev < 0 || mount_attach(dev, place) < 0 || dev_fill(tree->ruleset, dev, op) < 0)
+	if (dev < 0 || mount_attach(dev, place) < 0 || dev_fill(tree, dev, op) < 0)
 		return err_set(e, errno, "cannot make the devices in %s", op->target);
+	tree_mounted(tree, op->target);
 	if (ruleset_allow(tree->ruleset, dev, RULESET_DEVICES, e) < 0)
 		return -1;
 	/* Read-only: the nodes are mounts of their own and stay usable. */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/memory.h"
 #include "base/path.h"
 #include "kernel/lookup.h"
 
@@ -102,25 +103,41 @@ static int directory_open(struct tree *tree, const char *path, struct err *e)
 	return take_fd(&fd);
 }
 
-/* Open the directory that `path` is in. */
-static int parent_open(struct tree *tree, const char *path, struct err *e)
+static void parent_forget(struct tree *tree)
 {
-	char parent[PATH_MAX];
+	fd_close(&tree->parent);
+	free(tree->parent_path);
+	tree->parent_path = NULL;
+}
+
+/* Is `path` in the directory that is remembered? */
+static bool parent_is_known(const struct tree *tree, const char *path)
+{
 	size_t length = (size_t)(strrchr(path, '/') - path);
-	if (length >= sizeof parent)
-		return err_set(e, ENAMETOOLONG, "cannot make %.200s...", path);
-	memcpy(parent, length ? path : "/", length ? length : 1);
-	parent[length ? length : 1] = '\0';
-	return directory_open(tree, parent, e);
+	const char *known = tree->parent_path;
+	return known && (length ? strlen(known) == length && memcmp(known, path, length) == 0
+				: strcmp(known, "/") == 0);
+}
+
+/* A mount at a child leaves the directory what it was; any other may be over it, by a link too. */
+void tree_mounted(struct tree *tree, const char *path)
+{
+	if (strcmp(path, "/") == 0 || !parent_is_known(tree, path))
+		parent_forget(tree);
 }
 
 int tree_parent(struct tree *tree, const char *path, const char **ret_name, struct err *e)
 {
-	AUTO_CLOSE int parent = parent_open(tree, path, e);
+	*ret_name = path_base(path);
+	if (parent_is_known(tree, path))
+		return tree->parent;
+	parent_forget(tree);
+	AUTO_FREE char *parent_path = path_parent(path);
+	AUTO_CLOSE int parent = directory_open(tree, parent_path, e);
 	if (parent < 0 || make_allowed(tree, parent, path, e) < 0)
 		return -1;
-	*ret_name = path_base(path);
-	return take_fd(&parent);
+	tree->parent_path = take_pointer(parent_path);
+	return tree->parent = take_fd(&parent);
 }
 
 int tree_directory(struct tree *tree, const char *path, mode_t perms, struct err *e)
@@ -129,7 +146,8 @@ int tree_directory(struct tree *tree, const char *path, mode_t perms, struct err
 	if (there >= 0)
 		return 0;
 	/* The umask was cleared, so that mkdir's permissions are exact. */
-	AUTO_CLOSE int parent = parent_open(tree, path, e);
+	const char *name;
+	int parent = tree_parent(tree, path, &name, e);
 	AUTO_CLOSE int made = parent < 0 ? -1 : directory_make(tree, parent, path, perms, e);
 	return made < 0 ? -1 : 0;
 }
@@ -137,7 +155,7 @@ int tree_directory(struct tree *tree, const char *path, mode_t perms, struct err
 static int file_make(struct tree *tree, const char *path, struct err *e)
 {
 	const char *name;
-	AUTO_CLOSE int parent = tree_parent(tree, path, &name, e);
+	int parent = tree_parent(tree, path, &name, e);
 	if (parent < 0)
 		return -1;
 	if (mknodat(parent, name, S_IFREG | 0444, 0) < 0 && errno != EEXIST)
@@ -151,11 +169,31 @@ static int file_make(struct tree *tree, const char *path, struct err *e)
 	return take_fd(&fd);
 }
 
+/* In a directory that is known: make it and see whether it was there, which it mostly was not. The
+ * descriptor; -1 when it has to be looked up after all. */
+static int target_make(struct tree *tree, const char *path, bool directory)
+{
+	const char *name = path_base(path);
+	if (!parent_is_known(tree, path))
+		return -1;
+	int made = directory ? mkdirat(tree->parent, name, 0755)
+			     : mknodat(tree->parent, name, S_IFREG | 0444, 0);
+	return made < 0 ? -1 : openat(tree->parent, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+}
+
 int tree_target(struct tree *tree, const char *path, bool directory, struct err *e)
 {
-	int fd = lookup_in_root(tree->root, path, O_PATH | (directory ? O_DIRECTORY : 0));
+	int fd = target_make(tree, path, directory);
+	if (fd >= 0)
+		return fd;
+	fd = lookup_in_root(tree->root, path, O_PATH | (directory ? O_DIRECTORY : 0));
+	if (fd < 0 && errno == ENOENT && directory) {
+		const char *name;
+		int parent = tree_parent(tree, path, &name, e);
+		return parent < 0 ? -1 : directory_make(tree, parent, path, 0755, e);
+	}
 	if (fd < 0 && errno == ENOENT)
-		return directory ? directory_open(tree, path, e) : file_make(tree, path, e);
+		return file_make(tree, path, e);
 	if (fd < 0)
 		return err_set(e, errno, "cannot mount over %s", path);
 	struct stat info;

@@ -20,6 +20,10 @@ struct tree {
 	int whole[4];  /* clones of the old root for binds of "/", in the order of the plan */
 	size_t whole_count, whole_used;
 	const struct ruleset *ruleset; /* gets a rule for each mount */
+
+	/* The directory that something was made in last: most neighbours of a plan share one. */
+	int parent;	    /* -1: none */
+	char *parent_path;  /* owned; NULL: none */
 };
 
 /* Let things be made in the mount that `fd` is in: not in another one of the same file system, which
@@ -31,8 +35,12 @@ int tree_own(struct tree *tree, int fd, struct err *e);
 int tree_target(struct tree *tree, const char *path, bool directory, struct err *e);
 
 /* An O_PATH descriptor of the directory that `path` is in, made when missing, and the last component
- * of the path. -1 with a sentence; also when nothing may be made there. */
+ * of the path. It is the tree's, good until the next call. -1 with a sentence; also when nothing may
+ * be made there. */
 int tree_parent(struct tree *tree, const char *path, const char **ret_name, struct err *e);
+
+/* To be called after a mount at `path`: what was known of directories may not be so any more. */
+void tree_mounted(struct tree *tree, const char *path);
 
 /* Make a directory with exactly these permissions; an existing one stays as it is. */
 int tree_directory(struct tree *tree, const char *path, mode_t perms, struct err *e);

@@ -42,6 +42,7 @@ int main(int argc, char **argv)
 	struct options options;
 	int code = 0;
 	process_guard_stdio();
+	process_catch_limits();
 	title_init(argc, argv);
 	int result = options_parse(argc, argv, &options, &e);
 	if (result == 0)

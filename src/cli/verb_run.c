@@ -56,6 +56,7 @@ int verb_run(struct options *options, int *ret_code, struct err *e)
 	AUTO_REQUEST request;
 	struct home home;
 	if (request_read(options, NULL, &request, e) < 0 ||
+		workspace_check(&request.host, e) < 0 ||
 		home_prepare(&request.policy, &request.host, &request.agents, &home,
 			&request.notes, e) < 0)
 		return -1;

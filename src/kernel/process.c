@@ -23,6 +23,18 @@ int process_guard_stdio(void)
 	return 0;
 }
 
+static void limit_noticed(int signal)
+{
+	(void)signal;
+}
+
+void process_catch_limits(void)
+{
+	struct sigaction now;
+	if (sigaction(SIGXFSZ, NULL, &now) == 0 && now.sa_handler == SIG_DFL)
+		sigaction(SIGXFSZ, &(struct sigaction){ .sa_handler = limit_noticed }, NULL);
+}
+
 int process_signal(int pidfd, int signal)
 {
 	return syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, 0) < 0 ? -1 : 0;

@@ -10,6 +10,10 @@
  * To be called before anything is opened. 0, or -1 with errno. */
 int process_guard_stdio(void);
 
+/* Have a write past RLIMIT_FSIZE fail instead of ending this program. The command is not affected: an
+ * exec takes handlers away. */
+void process_catch_limits(void);
+
 /* Send a signal to the process behind a pidfd (Linux 5.3). 0, or -1 with errno. */
 int process_signal(int pidfd, int signal);
 

@@ -37,6 +37,10 @@ struct compile {
 int agents_choose(const struct policy *policy, const struct host *host, const char *command,
 	struct agents *ret_agents, struct err *e);
 
+/* May the current directory be a workspace, and the home a home? Asked before anything is made; 0, or
+ * -1 with a sentence. */
+int workspace_check(const struct host *host, struct err *e);
+
 /* Fill `ret_plan`. `ret_notes` receives sentences that the user should see once, such as a program
  * that could not be made visible. The plan borrows `compile->command` unless tools wrap it. */
 int policy_compile(const struct compile *compile, struct plan *ret_plan, struct strings *ret_notes,

@@ -15,13 +15,60 @@
 
 const char *const home_covered[] = { ".cache", ".config", ".local", NULL };
 
+/* A read-only place inside a state directory, where an earlier run may have put a link to anything: it
+ * is opened without following one, and init sees that it still is the same. */
+static int add_protected(struct parts *parts, const char *state, const char *path,
+	const char *because, struct err *e)
+{
+	AUTO_CLOSE int directory = open(state, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	AUTO_CLOSE int place =
+		directory < 0 ? -1 : lookup_beneath(directory, path + strlen(state) + 1, O_PATH);
+	if (place < 0 && errno == ENOENT)
+		return 0;
+	if (place < 0)
+		return err_set(e, errno, "%s: cannot protect %s", because, path);
+	struct op *op = plan_add(parts->plan, OP_BIND_FD, because);
+	op->source = op->target = plan_copy(parts->plan, path);
+	op->flags = BIND_READ_ONLY;
+	op->fd = take_fd(&place);
+	return 0;
+}
+
+/* The state directory of any agent that `path` lies below, or NULL; owned by the caller. Each may have
+ * been a sandbox's to write in, whichever agents this run has. */
+static char *agent_state_of(const struct parts *parts, const char *path)
+{
+	const struct agents *chosen = parts->in->agents;
+	for (size_t i = 0; i < agents_builtin_count + chosen->count; i++) {
+		const struct agent *agent = i < agents_builtin_count
+						    ? &agents_builtin[i]
+						    : chosen->agent[i - agents_builtin_count];
+		for (const char *const *state = agent->state; state && *state; state++) {
+			AUTO_FREE char *directory = host_expand(parts->host, *state);
+			if (path_is_within(path, directory) && strcmp(path, directory) != 0)
+				return take_pointer(directory);
+		}
+	}
+	return NULL;
+}
+
+/* A place in another agent's state: not worth failing for. */
+static void add_foreign(struct parts *parts, const char *state, const char *path, const char *because)
+{
+	struct err e = { 0 };
+	if (add_protected(parts, state, path, because, &e) < 0)
+		strings_take(parts->notes,
+			memory_format("%s is not shown: it is a link, which a sandbox may have put "
+				      "there", path));
+}
+
 /* What a kept home shares with the real one, where that has it: read-only, since the agent outside
  * follows what is written there. */
 static void add_shared(struct parts *parts)
 {
-	AUTO_FREE char *skills = host_expand(parts->host, "~/.config/opencode/skills");
-	if (host_has(skills))
-		add_bind(parts, skills, BIND_READ_ONLY, "shared with a kept home");
+	AUTO_FREE char *state = host_expand(parts->host, "~/.config/opencode");
+	AUTO_FREE char *skills = path_join(state, "skills");
+	add_foreign(parts, state, skills, "shared with a kept home");
 }
 
 /* The skeleton (or the kept home) is a directory of hutch's own on the host, so that mountpoints may
@@ -43,23 +90,14 @@ static void add_home(struct parts *parts)
 	}
 }
 
-/* A read-only place inside a state directory, where an earlier run may have put a link to anything: it
- * is opened without following one, and init sees that it still is the same. */
-static int add_protected(struct parts *parts, const char *state, const char *path,
-	const char *because, struct err *e)
+static bool agent_has_place(const struct parts *parts, const struct agent *agent, const char *state)
 {
-	AUTO_CLOSE int directory = open(state, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	AUTO_CLOSE int place =
-		directory < 0 ? -1 : lookup_beneath(directory, path + strlen(state) + 1, O_PATH);
-	if (place < 0 && errno == ENOENT)
-		return 0;
-	if (place < 0)
-		return err_set(e, errno, "%s: cannot protect %s", because, path);
-	struct op *op = plan_add(parts->plan, OP_BIND_FD, because);
-	op->source = op->target = plan_copy(parts->plan, path);
-	op->flags = BIND_READ_ONLY;
-	op->fd = take_fd(&place);
-	return 0;
+	for (const char *const *own = agent->state; own && *own; own++) {
+		AUTO_FREE char *directory = host_expand(parts->host, *own);
+		if (strcmp(directory, state) == 0)
+			return true;
+	}
+	return false;
 }
 
 static int add_read_only(struct parts *parts, const struct agent *agent, const char *because,
@@ -67,15 +105,17 @@ static int add_read_only(struct parts *parts, const struct agent *agent, const c
 {
 	for (const char *const *place = agent->read_only; place && *place; place++) {
 		AUTO_FREE char *path = host_expand(parts->host, *place);
-		bool inside = false;
-		for (const char *const *state = agent->state; *state && !inside; state++) {
-			AUTO_FREE char *directory = host_expand(parts->host, *state);
-			inside = path_is_within(path, directory) && strcmp(path, directory) != 0;
-			if (inside && add_protected(parts, directory, path, because, e) < 0)
+		AUTO_FREE char *state = agent_state_of(parts, path);
+		if (state && agent_has_place(parts, agent, state)) {
+			if (add_protected(parts, state, path, because, e) < 0)
 				return -1;
-		}
-		if (!inside && host_has(path) && !plan_find_target(parts->plan, path))
+		} else if (plan_find_target(parts->plan, path)) {
+			continue;
+		} else if (state) {
+			add_foreign(parts, state, path, because);
+		} else if (host_has(path)) {
 			add_bind(parts, path, BIND_READ_ONLY, because);
+		}
 	}
 	return 0;
 }
@@ -143,6 +183,19 @@ int compile_home(struct parts *parts, struct err *e)
 	return 0;
 }
 
+static bool program_shows(const char *path, const void *data)
+{
+	const struct parts *parts = data;
+	return mirror_shows(path, parts->plan);
+}
+
+static bool program_writes(const char *path, const void *data)
+{
+	const struct parts *parts = data;
+	AUTO_FREE char *state = agent_state_of(parts, path);
+	return state || mirror_writes(path, parts->plan);
+}
+
 static void path_add(struct parts *parts, const char *program)
 {
 	AUTO_FREE char *directory = path_parent(program);
@@ -159,9 +212,9 @@ int add_program(struct parts *parts, const char *command, const char *const *ins
 		.home = parts->host->home,
 		.workspace = parts->host->directory,
 		.install = install,
-		.visible = mirror_shows,
-		.writable = mirror_writes,
-		.data = parts->plan,
+		.visible = program_shows,
+		.writable = program_writes,
+		.data = parts,
 	};
 	struct program program = { 0 };
 	if (program_find(&request, &program, e) < 0)

@@ -12,13 +12,17 @@
 #include "policy/expand.h"
 #include "policy/ground.h"
 
-static int workspace_check(const struct parts *parts, struct err *e)
+int workspace_check(const struct host *host, struct err *e)
 {
-	const char *directory = parts->host->directory;
-	AUTO_FREE char *real = realpath(parts->host->home, NULL); /* as the current directory is */
-	const char *home = real ? real : parts->host->home;
+	const char *directory = host->directory;
+	AUTO_FREE char *real = realpath(host->home, NULL); /* as the current directory is */
+	const char *home = real ? real : host->home;
+	if (strcmp(home, "/") == 0) {
+		err_set(e, 0, "the home directory is /, and a private one would hide everything");
+		return err_hint(e, "set HOME to a directory of your own");
+	}
 	if (!path_is_within(home, directory))
-		return ground_check(parts->host, directory, e);
+		return ground_check(host, directory, e);
 	const char *what = strcmp(directory, "/") == 0 ? "the whole file system"
 		: strcmp(directory, home) == 0	       ? "your whole home directory"
 						       : "a directory that holds your home";
@@ -28,7 +32,7 @@ static int workspace_check(const struct parts *parts, struct err *e)
 
 int compile_workspace(struct parts *parts, struct err *e)
 {
-	if (workspace_check(parts, e) < 0)
+	if (workspace_check(parts->host, e) < 0)
 		return -1;
 	struct op *op = plan_add(parts->plan, OP_BIND_FD, policy_origin(parts->policy, KEY_WORKSPACE));
 	op->source = op->target = plan_copy(parts->plan, parts->host->directory);

@@ -22,9 +22,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
@@ -193,6 +195,13 @@ static int directory_clean(int directory, const char *const *keep)
 	return result;
 }
 
+/* Flags such as those of chattr(1); 0 where there are none. */
+static int inode_flags(int fd)
+{
+	int flags = 0;
+	return ioctl(fd, FS_IOC_GETFLAGS, &flags) < 0 ? 0 : flags;
+}
+
 /* Make the session a spare, see invariant 6. 0, or -1 when it has to be removed instead. */
 static int session_recycle(struct session *session)
 {
@@ -207,6 +216,7 @@ static int session_recycle(struct session *session)
 			return -1;
 	/* What the box can have done to the home itself. */
 	if (fchmod(session->home_fd, 0700) < 0 || flistxattr(session->home_fd, NULL, 0) != 0 ||
+		inode_flags(session->home_fd) != inode_flags(session->directory_fd) ||
 		futimens(session->home_fd, NULL) < 0)
 		return -1;
 	fd_close(&session->lock);

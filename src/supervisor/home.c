@@ -35,14 +35,31 @@ static int directory_ensure(const char *path, struct err *e)
 	return 0;
 }
 
+/* Before anything is made: what is in the way of one place must not leave the others behind. */
+static int state_check(const struct agent *agent, const struct host *host, struct err *e)
+{
+	for (const char *const *path = agent->state; path && *path; path++) {
+		AUTO_FREE char *full = host_expand(host, *path);
+		struct stat info;
+		if (stat(full, &info) < 0 || S_ISDIR(info.st_mode))
+			continue;
+		err_set(e, 0, "agent %s: %s should be a directory and is not", agent->name, full);
+		return err_hint(e, "move it away, or run with --agent none");
+	}
+	for (const struct agent_file *file = agent->files; file && file->path; file++) {
+		AUTO_FREE char *full = host_expand(host, file->path);
+		struct stat info;
+		if (stat(full, &info) < 0 || S_ISREG(info.st_mode))
+			continue;
+		err_set(e, 0, "agent %s: %s is not a regular file", agent->name, full);
+		return err_hint(e, "an agent keeps its state there; move what is in the way");
+	}
+	return 0;
+}
+
 static int state_prepare(const struct agent *agent, bool create, const struct host *host,
 	struct session *session, struct err *e)
 {
-	for (const char *const *path = create ? agent->state : NULL; path && *path; path++) {
-		AUTO_FREE char *full = host_expand(host, *path);
-		if (directory_ensure(full, e) < 0)
-			return err_prefix(e, "agent %s", agent->name);
-	}
 	for (const struct agent_file *file = agent->files; file && file->path; file++) {
 		AUTO_FREE char *full = host_expand(host, file->path);
 		if (!path_is_within(full, host->home))
@@ -50,6 +67,11 @@ static int state_prepare(const struct agent *agent, bool create, const struct ho
 		const char *below = full + strlen(host->home) + 1;
 		const char *initial = create ? file->initial : NULL;
 		if (state_add(session, full, below, initial, file->merge, e) < 0)
+			return err_prefix(e, "agent %s", agent->name);
+	}
+	for (const char *const *path = create ? agent->state : NULL; path && *path; path++) {
+		AUTO_FREE char *full = host_expand(host, *path);
+		if (directory_ensure(full, e) < 0)
 			return err_prefix(e, "agent %s", agent->name);
 	}
 	return 0;
@@ -83,6 +105,9 @@ int home_prepare(const struct policy *policy, const struct host *host, const str
 	struct home *ret_home, struct strings *ret_notes, struct err *e)
 {
 	*ret_home = (struct home){ 0 };
+	for (size_t i = 0; i < agents->count; i++)
+		if (state_check(agents->agent[i], host, e) < 0)
+			return -1;
 	if (session_sweep(ret_notes, NULL, e) < 0 || session_create(&ret_home->session, e) < 0)
 		return -1;
 	ret_home->session.covered = home_covered;

@@ -367,6 +367,8 @@ static const char *const stdio_names[] = { "/dev/stdin", "/dev/stdout", "/dev/st
 static void verb_stdio(char **arguments)
 {
 	FILE *witness = fopen(arguments[0], "w");
+	if (!witness)
+		return;
 	for (int fd = 0; fd < 3; fd++) {
 		int read_fd = open(stdio_names[fd], O_RDONLY | O_NONBLOCK);
 		int read_error = read_fd < 0 ? errno : 0;

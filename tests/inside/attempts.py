@@ -170,6 +170,42 @@ def named_links(world):
                 world.attempt("environment", "STOLEN", options=["--env-file", ".env"], refusal=True))
 
 
+@attempt(4, "links planted in one agent's state, where another agent's run mounts", "beneath")
+def foreign_links(world):
+    claude, opencode = world.home / ".claude", world.home / ".config" / "opencode"
+    claude.mkdir()
+    opencode.mkdir()
+    (claude / "skills").symlink_to(world.hidden)
+    (claude / "CLAUDE.md").symlink_to(world.secret)
+    (opencode / "skills").symlink_to(world.hidden)
+    return only(world.attempt("links", world.secret, claude / "skills", claude / "CLAUDE.md", options=["--agent", "opencode"]),
+                world.attempt("links", world.secret, opencode / "skills",
+                              options=["--preset", "shell", "--tools", "host", "--agent", "none"]))
+
+
+# A matter of which links are believed, not of one call: there is no switch.
+@attempt(4, "links to programs, planted in the project and in an agent's state")
+def program_links(world):
+    tool = world.hidden / "bin" / "tool"
+    tool.parent.mkdir()
+    (world.hidden / "package.json").write_text("{}")
+    tool.write_bytes(world.tools.probe.read_bytes())
+    tool.chmod(0o755)
+    found = []
+    for directory, options in [(world.project / "node_modules" / ".bin", []), (world.home / ".claude" / "local", []),
+                               (world.home / ".claude" / "local", ["--agent", "claude"])]:
+        directory.mkdir(parents=True, exist_ok=True)
+        for name in ["tool", "claude", "opencode"]:
+            if not os.path.lexists(directory / name):
+                (directory / name).symlink_to(tool)
+        path = {"PATH": f"{directory}:/usr/bin:/bin"}
+        for command in ["tool", "claude"]:
+            done = world.run(options, [command, "links", world.secret, world.secret], environment=path)
+            found += [f"{directory}/{command} is followed: {done.stdout}"] if "ESCAPED" in done.stdout else []
+        found.append(world.attempt("files", world.secret, options=options, environment=path, refusal=True))
+    return only(*found)
+
+
 def swapped(world, options, words):
     """Start sandboxes while another one exchanges a directory of the project for a link to the secret."""
     (world.project / "a").mkdir()
@@ -255,6 +291,13 @@ def home_again(world):
     (world.base / "shared").mkdir()
     world.run([], [world.probe, "ready", world.home / "marker", "/"])
     return world.attempt("files", world.home / "marker")
+
+
+@attempt(6, "signs that another run left on the home itself", "private_home")
+def home_marked(world):
+    (world.base / "shared").mkdir(0o700)
+    world.attempt("mark", world.home)
+    return world.attempt("marked", world.home)
 
 
 @attempt(6, "a home that is hard to remove", "session_end")

@@ -250,6 +250,36 @@ void verb_fill(char **arguments)
 	fill_files(strtoull(arguments[2], NULL, 10));
 }
 
+void verb_mark(char **arguments)
+{
+	const struct timespec times[2] = { { .tv_sec = 1 }, { .tv_sec = 2 } };
+	int flags = 0, fd = open(arguments[0], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	setxattr(arguments[0], "user.mark", "x", 1, 0);
+	if (ioctl(fd, FS_IOC_GETFLAGS, &flags) == 0) {
+		flags |= FS_NODUMP_FL | FS_NOATIME_FL;
+		ioctl(fd, FS_IOC_SETFLAGS, &flags);
+	}
+	fchmod(fd, 0751);
+	futimens(fd, times);
+	close(fd);
+}
+
+void verb_marked(char **arguments)
+{
+	struct stat status;
+	char names[4096];
+	int flags = 0, fd = open(arguments[0], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fstat(fd, &status) < 0 || (status.st_mode & 07777) != 0700)
+		escaped("its mode");
+	if (status.st_mtim.tv_sec < 1000 || status.st_atim.tv_sec < 1000)
+		escaped("its times");
+	if (flistxattr(fd, names, sizeof names) > 0)
+		escaped("its attributes");
+	if (ioctl(fd, FS_IOC_GETFLAGS, &flags) == 0 && (flags & (FS_NODUMP_FL | FS_NOATIME_FL)))
+		escaped("its flags");
+	close(fd);
+}
+
 static void litter_deep(void)
 {
 	for (int i = 0; i < 1500; i++)

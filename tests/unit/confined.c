@@ -14,6 +14,12 @@
 
 #include "tests/unit/test.h"
 
+#ifdef __has_feature
+#if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
+
 static int report(struct text *answer, bool refused)
 {
 	text_add(answer, refused ? "refused" : "done");

@@ -59,7 +59,8 @@ static void attach(int mount, const char *path)
 	struct stat info;
 	fstat(mount, &info);
 	int place = target(path, S_ISDIR(info.st_mode));
-	must(move_mount(mount, "", place, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH), path);
+	must(move_mount(mount, "", place, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH),
+		path);
 	close(place);
 	close(mount);
 }
@@ -184,7 +185,7 @@ static void inside(char **word, uid_t uid, gid_t gid)
 int main(int argc, char **argv)
 {
 	unsigned long flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC |
-		CLONE_NEWUTS | CLONE_NEWCGROUP | SIGCHLD;
+			      CLONE_NEWUTS | CLONE_NEWCGROUP | SIGCHLD;
 	char **word = argv + 1;
 	if (argc > 1 && strcmp(*word, "--net") == 0) {
 		flags |= CLONE_NEWNET;

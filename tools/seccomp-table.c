@@ -62,11 +62,12 @@ struct pending {
 	size_t count;
 };
 
-static void emit_jump(struct program *program, unsigned code, uint32_t value, bool when,
-	struct pending *pending)
+static void emit_jump(
+	struct program *program, unsigned code, uint32_t value, bool when, struct pending *pending)
 {
 	pending->at[pending->count++] = program->length;
-	emit(program, (struct sock_filter){ (uint16_t)(BPF_JMP | code | BPF_K), when, !when, value });
+	emit(program,
+		(struct sock_filter){ (uint16_t)(BPF_JMP | code | BPF_K), when, !when, value });
 }
 
 /* Both halves are little-endian on every machine that is meant here. */
@@ -76,8 +77,8 @@ static void emit_load(struct program *program, unsigned argument, bool high)
 	emit(program, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offset));
 }
 
-static void emit_test(struct program *program, const struct seccomp_test *test,
-	struct pending *pending)
+static void emit_test(
+	struct program *program, const struct seccomp_test *test, struct pending *pending)
 {
 	emit_load(program, test->argument, false);
 	switch (test->kind) {
@@ -88,12 +89,10 @@ static void emit_test(struct program *program, const struct seccomp_test *test,
 	case SECCOMP_ANY:
 		return emit_jump(program, BPF_JSET, test->mask, false, pending);
 	case SECCOMP_FIELD:
-		emit(program,
-			(struct sock_filter)BPF_STMT(BPF_ALU | BPF_AND | BPF_K, test->mask));
+		emit(program, (struct sock_filter)BPF_STMT(BPF_ALU | BPF_AND | BPF_K, test->mask));
 		return emit_jump(program, BPF_JEQ, test->value, false, pending);
 	case SECCOMP_GIVEN: /* either half; over the load and the second test if it is the low one */
-		emit(program,
-			(struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 2));
+		emit(program, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 2));
 		emit_load(program, test->argument, true);
 		return emit_jump(program, BPF_JEQ, 0, true, pending);
 	case SECCOMP_NO_TEST:
@@ -233,7 +232,8 @@ static void program_write(FILE *out, const struct program *program, size_t index
 	fprintf(out, "static const struct sock_filter program_%zu[] = {\n", index);
 	for (size_t i = 0; i < program->length; i++) {
 		const struct sock_filter *one = &program->code[i];
-		fprintf(out, "\t{ 0x%02x, %u, %u, 0x%08x },\n", one->code, one->jt, one->jf, one->k);
+		fprintf(out, "\t{ 0x%02x, %u, %u, 0x%08x },\n", one->code, one->jt, one->jf,
+			one->k);
 	}
 	fprintf(out, "};\n\n");
 }
@@ -257,8 +257,10 @@ int main(int argc, char **argv)
 	FILE *out = fopen(argv[1], "w");
 	if (!out)
 		fail(argv[1], strerror(errno));
-	fprintf(out, "/* Made by tools/seccomp-table.c from src/apply/seccomp.def, for %s. */\n"
-		     "#include <linux/filter.h>\n\n#include \"apply/seccomp.h\"\n\n", argv[2]);
+	fprintf(out,
+		"/* Made by tools/seccomp-table.c from src/apply/seccomp.def, for %s. */\n"
+		"#include <linux/filter.h>\n\n#include \"apply/seccomp.h\"\n\n",
+		argv[2]);
 	for (size_t i = 0; i < SECCOMP_VARIANTS; i++) {
 		unsigned lets = seccomp_variants[i].lets;
 		if ((lets & SECCOMP_I386) && architecture != SCMP_ARCH_X86_64)

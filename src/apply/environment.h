@@ -5,7 +5,8 @@
 #include "plan/plan.h"
 
 /* What the plan's environment operations make of `outer` (ends with NULL). */
-void apply_environment(const struct plan *plan, char *const *outer, struct strings *ret_environment);
+void apply_environment(
+	const struct plan *plan, char *const *outer, struct strings *ret_environment);
 
 /* The directory the command starts in: the plan's, or "/". */
 const char *apply_directory(const struct plan *plan);

@@ -3,14 +3,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "kernel/landlock.h"
 #include "plan/describe.h"
 
-static const uint64_t read_rights =
-	LANDLOCK_FS_EXECUTE | LANDLOCK_FS_READ_FILE | LANDLOCK_FS_READ_DIR;
+/* What opening a file for reading asks for, truncation included: see the header. */
+static const uint64_t not_handled = LANDLOCK_FS_EXECUTE | LANDLOCK_FS_READ_FILE |
+				    LANDLOCK_FS_READ_DIR | LANDLOCK_FS_TRUNCATE;
 static const uint64_t device_makers = LANDLOCK_FS_MAKE_CHAR | LANDLOCK_FS_MAKE_BLOCK;
 
 static const struct op *find(const struct plan *plan)
@@ -30,7 +32,9 @@ int ruleset_make(const struct plan *plan, struct ruleset *ret_ruleset, struct er
 	int abi = landlock_abi();
 	if (abi < 0)
 		return err_set(e, errno, "%s: cannot ask the kernel for Landlock", op->because);
-	uint64_t files = (op->flags & LANDLOCK_FILES) && abi >= 2 ? landlock_fs_rights(abi) : 0;
+	uint64_t files = 0;
+	if ((op->flags & LANDLOCK_FILES) && abi >= 2)
+		files = landlock_fs_rights(abi) & ~not_handled;
 	uint64_t scopes = op->flags & LANDLOCK_SCOPES ? landlock_scopes(abi) : 0;
 	if (!files && !scopes)
 		return 0;
@@ -43,14 +47,12 @@ int ruleset_make(const struct plan *plan, struct ruleset *ret_ruleset, struct er
 static uint64_t rights_of(enum ruleset_use use)
 {
 	switch (use) {
-	case RULESET_READ:
-		return read_rights;
 	case RULESET_WRITE:
 		return ~(device_makers | LANDLOCK_FS_IOCTL_DEV);
 	case RULESET_FILES:
-		return LANDLOCK_FS_WRITE_FILE | LANDLOCK_FS_TRUNCATE;
+		return LANDLOCK_FS_WRITE_FILE;
 	case RULESET_DEVICES:
-		return LANDLOCK_FS_WRITE_FILE | LANDLOCK_FS_TRUNCATE | LANDLOCK_FS_IOCTL_DEV;
+		return LANDLOCK_FS_WRITE_FILE | LANDLOCK_FS_IOCTL_DEV;
 	}
 	return 0;
 }
@@ -70,40 +72,30 @@ int ruleset_allow(const struct ruleset *ruleset, int mount, enum ruleset_use use
 	return ruleset->files ? allow(ruleset, mount, rights_of(use), e) : 0;
 }
 
-int ruleset_allow_op(const struct ruleset *ruleset, int mount, const struct op *op, bool is_root,
-	struct err *e)
+int ruleset_allow_op(const struct ruleset *ruleset, int mount, const struct op *op, struct err *e)
 {
-	if (is_root && ruleset_allow(ruleset, mount, RULESET_READ, e) < 0)
-		return -1;
 	if (op_is_writable(op) && ruleset_allow(ruleset, mount, RULESET_WRITE, e) < 0)
 		return -1;
 	/* Whether a mount is read-only does not matter to the devices in it. */
 	return op->flags & BIND_DEVICES ? ruleset_allow(ruleset, mount, RULESET_DEVICES, e) : 0;
 }
 
-/* The rights that opening it had; 0 for what cannot be opened again by name, or is replaced. */
-static uint64_t rights_of_open(int fd)
+/* A terminal is replaced by the sandbox's own, and a socket cannot be opened by name. */
+static bool can_be_written_again(int fd)
 {
 	struct stat info;
 	if (fstat(fd, &info) < 0 || S_ISSOCK(info.st_mode) || S_ISDIR(info.st_mode) ||
 		(S_ISCHR(info.st_mode) && isatty(fd)))
-		return 0;
-	switch (fcntl(fd, F_GETFL) & O_ACCMODE) {
-	case O_RDONLY:
-		return LANDLOCK_FS_READ_FILE;
-	case O_WRONLY:
-		return LANDLOCK_FS_WRITE_FILE | LANDLOCK_FS_TRUNCATE;
-	default:
-		return LANDLOCK_FS_READ_FILE | LANDLOCK_FS_WRITE_FILE | LANDLOCK_FS_TRUNCATE;
-	}
+		return false;
+	int flags = fcntl(fd, F_GETFL);
+	return flags >= 0 && !(flags & O_PATH) && (flags & O_ACCMODE) != O_RDONLY;
 }
 
 int ruleset_allow_stdio(const struct ruleset *ruleset, struct err *e)
 {
 	for (int fd = 0; fd < 3 && ruleset->files; fd++) {
 		struct err why = { 0 };
-		uint64_t rights = rights_of_open(fd);
-		if (!rights || allow(ruleset, fd, rights, &why) == 0)
+		if (!can_be_written_again(fd) || allow(ruleset, fd, LANDLOCK_FS_WRITE_FILE, &why) == 0)
 			continue;
 		/* A pipe without a name is not in any file system, and Landlock lets it pass. */
 		if (why.number == EBADFD)

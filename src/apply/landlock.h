@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Landlock as a second fence: should a mount turn out to show or allow more than the plan means, the
- * command still cannot use it. What the ruleset lets the command do with files is what the plan's
- * mounts say:
+ * Landlock as a second fence for changes: should a mount turn out to be writable where the plan means
+ * it not to be, or should a descriptor lead out of the sandbox, the command still cannot write there.
+ * The ruleset says what the plan's mounts say:
  *
- *	below the root		read, list, execute; nothing of the host that is not below it
  *	a writable mount	write, make, remove, rename; but make no device
  *	/proc			write to the files that are there
  *	/dev			the same, and ioctl on devices; elsewhere ioctl only where a bind lets
  *				devices work
- *	descriptors 0 to 2	opening these files again (/dev/stdin), as they were opened: a file that
- *				came open for reading cannot be opened for writing
+ *	descriptors 0 to 2	open these files again (/dev/stdout) for writing if they came open for
+ *				it: what came open for reading stays so
+ *	all else		no change
+ *
+ * Reading, executing and truncating by name are left to the mounts. Each of them would make the kernel
+ * walk up from every file that is opened, for reading too: 1.5 microseconds each here, 1.2 times the
+ * time of a walk that opens 10,000 files, against 1.03 without. So a hole in the mounts could still
+ * let files be read, or emptied.
  *
  * Rights add up on the way from a file to the root, so a read-only mount inside a writable one is
  * read-only by its mount alone. Each rule is made from the descriptor of the mount while it is being
@@ -23,14 +28,13 @@
  */
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
 #include "plan/plan.h"
 
 struct ruleset {
-	int fd;		/* -1: the plan or the kernel has none */
+	int fd;         /* -1: the plan or the kernel has none */
 	uint64_t files; /* the rights on files that it handles; 0: no file rules */
 };
 
@@ -39,20 +43,19 @@ int ruleset_make(const struct plan *plan, struct ruleset *ret_ruleset, struct er
 
 /* What is allowed in a mount, beyond reading. */
 enum ruleset_use {
-	RULESET_READ,	 /* nothing more; for the root, as what is below it has that from there */
-	RULESET_WRITE,	 /* everything but devices */
-	RULESET_FILES,	 /* write to what is there */
+	RULESET_READ,    /* nothing more; for the root, as what is below it has that from there */
+	RULESET_WRITE,   /* everything but devices */
+	RULESET_FILES,   /* write to what is there */
 	RULESET_DEVICES, /* the same, and ioctl */
 };
 
 /* Allow `use` below `mount`, which may be a file; nothing is done without file rules. */
 int ruleset_allow(const struct ruleset *ruleset, int mount, enum ruleset_use use, struct err *e);
 
-/* The same by what a plan's mount operation says. `is_root`: it is the new root. */
-int ruleset_allow_op(const struct ruleset *ruleset, int mount, const struct op *op, bool is_root,
-	struct err *e);
+/* The same by what a plan's mount operation says. */
+int ruleset_allow_op(const struct ruleset *ruleset, int mount, const struct op *op, struct err *e);
 
-/* Allow the files on descriptors 0 to 2 as they are open. */
+/* Allow writing to the files on descriptors 0 to 2 that are open for writing. */
 int ruleset_allow_stdio(const struct ruleset *ruleset, struct err *e);
 
 /* Put the calling thread, and all that it starts, under the ruleset. Allocates nothing. */

@@ -29,7 +29,7 @@ static int attach(struct tree *tree, int *mount, const struct op *op, struct err
 	if (mount_attach(*mount, is_root ? tree->root : place) < 0)
 		return err_set(e, errno, "cannot mount over %s", target);
 	tree_mounted(tree, target);
-	if (ruleset_allow_op(tree->ruleset, *mount, op, is_root, e) < 0)
+	if (ruleset_allow_op(tree->ruleset, *mount, op, e) < 0)
 		return -1;
 	if (is_root)
 		tree->root = take_fd(mount); /* what it was stays open: it is the base, or is covered */
@@ -281,7 +281,7 @@ static int root_make(const struct plan *plan, struct tree *tree, size_t *ret_fir
 	AUTO_CLOSE int old_root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (mount < 0 || old_root < 0 || mount_attach(mount, old_root) < 0)
 		return err_set(e, errno, "cannot make the sandbox's root");
-	if (tree_own(tree, mount, e) < 0 || ruleset_allow(tree->ruleset, mount, RULESET_READ, e) < 0)
+	if (tree_own(tree, mount, e) < 0)
 		return -1;
 	tree->root = tree->base = take_fd(&mount);
 	return 0;

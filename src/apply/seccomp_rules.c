@@ -29,14 +29,30 @@
 #define NESTING SECCOMP_NESTING
 #define I386 SECCOMP_I386
 
-#define IS(n, v) { SECCOMP_IS, n, ~0u, (uint32_t)(v), "argument " #n " is " #v }
-#define NOT(n, v) { SECCOMP_NOT, n, ~0u, (uint32_t)(v), "argument " #n " is not " #v }
-#define ANY(n, bits) { SECCOMP_ANY, n, (uint32_t)(bits), 0, "argument " #n " has any of " #bits }
-#define FIELD(n, m, v) { SECCOMP_FIELD, n, m, (uint32_t)(v), "argument " #n " under " #m " is " #v }
-#define GIVEN(n) { SECCOMP_GIVEN, n, ~0u, 0, "argument " #n " is given" }
+#define IS(n, v)                                                                                   \
+	{                                                                                          \
+		SECCOMP_IS, n, ~0u, (uint32_t)(v), "argument " #n " is " #v                        \
+	}
+#define NOT(n, v)                                                                                  \
+	{                                                                                          \
+		SECCOMP_NOT, n, ~0u, (uint32_t)(v), "argument " #n " is not " #v                   \
+	}
+#define ANY(n, bits)                                                                               \
+	{                                                                                          \
+		SECCOMP_ANY, n, (uint32_t)(bits), 0, "argument " #n " has any of " #bits           \
+	}
+#define FIELD(n, m, v)                                                                             \
+	{                                                                                          \
+		SECCOMP_FIELD, n, m, (uint32_t)(v), "argument " #n " under " #m " is " #v          \
+	}
+#define GIVEN(n)                                                                                   \
+	{                                                                                          \
+		SECCOMP_GIVEN, n, ~0u, 0, "argument " #n " is given"                               \
+	}
 
 const struct seccomp_rule seccomp_rules[] = {
-#define REFUSE(call, error, unless, reason, ...) { #call, error, #error, unless, reason, { __VA_ARGS__ } },
+#define REFUSE(call, error, unless, reason, ...)                                                   \
+	{ #call, error, #error, unless, reason, { __VA_ARGS__ } },
 #include "apply/seccomp.def"
 #undef REFUSE
 };

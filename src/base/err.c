@@ -20,7 +20,8 @@ int err_set(struct err *e, int number, const char *format, ...)
 	if (number) {
 		size_t used = strlen(e->text);
 		const char *why = strerrordesc_np(number);
-		snprintf(e->text + used, sizeof e->text - used, ": %s", why ? why : "unknown error");
+		snprintf(
+			e->text + used, sizeof e->text - used, ": %s", why ? why : "unknown error");
 	}
 	return -1;
 }

@@ -58,8 +58,8 @@ int fd_read_all(int fd, size_t limit, char **ret_data, size_t *ret_length, struc
 	return 0;
 }
 
-int file_read_at(int directory, const char *path, size_t limit, char **ret_data,
-	size_t *ret_length, struct err *e)
+int file_read_at(int directory, const char *path, size_t limit, char **ret_data, size_t *ret_length,
+	struct err *e)
 {
 	AUTO_CLOSE int fd = openat(directory, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	if (fd < 0)

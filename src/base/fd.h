@@ -27,8 +27,8 @@ int fd_write_all(int fd, const void *bytes, size_t length);
 int fd_read_all(int fd, size_t limit, char **ret_data, size_t *ret_length, struct err *e);
 
 /* Read a small file below `directory` (AT_FDCWD for none), following links; EFBIG past `limit`. */
-int file_read_at(int directory, const char *path, size_t limit, char **ret_data,
-	size_t *ret_length, struct err *e);
+int file_read_at(int directory, const char *path, size_t limit, char **ret_data, size_t *ret_length,
+	struct err *e);
 
 /* Write one string into an existing file, as /proc and /sys want it; 0 or -1 with errno. */
 int file_poke_at(int directory, const char *path, const char *value);

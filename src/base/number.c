@@ -26,8 +26,8 @@ int number_parse(const char *text, const char *what, uint64_t least, uint64_t mo
 	const char *rest = digits_read(text, &number);
 	if (!rest || *rest || number < least || number > most)
 		return err_set(e, 0,
-			"%s must be a number from %" PRIu64 " to %" PRIu64 ", not '%s'", what, least,
-			most, text);
+			"%s must be a number from %" PRIu64 " to %" PRIu64 ", not '%s'", what,
+			least, most, text);
 	*ret_number = number;
 	return 0;
 }
@@ -63,7 +63,8 @@ int duration_parse(const char *text, uint64_t *ret_milliseconds, struct err *e)
 	static const struct unit units[] = { { "", 1000 }, { "ms", 1 }, { "s", 1000 },
 		{ "m", 60000 }, { "h", 3600000 }, { "d", 86400000 }, { NULL, 0 } };
 	if (scaled_parse(text, units, ret_milliseconds) < 0 || *ret_milliseconds == 0)
-		return err_set(e, 0, "'%s' is not a duration; write for example 30s, 10m or 2h", text);
+		return err_set(
+			e, 0, "'%s' is not a duration; write for example 30s, 10m or 2h", text);
 	return 0;
 }
 

@@ -12,7 +12,7 @@ struct strings {
 };
 
 void strings_add(struct strings *list, const char *value); /* copies */
-void strings_take(struct strings *list, char *value);	   /* owns */
+void strings_take(struct strings *list, char *value);      /* owns */
 bool strings_has(const struct strings *list, const char *value);
 void strings_free(struct strings *list);
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "cli/verb_bwrap.h"
 #include "cli/verbs.h"
 #include "kernel/process.h"
 #include "kernel/title.h"
@@ -42,6 +43,9 @@ int main(int argc, char **argv)
 	struct options options;
 	int code = 0;
 	process_guard_stdio();
+	int first;
+	if (bwrap_is_called(argc, argv, &first))
+		return bwrap_main(argc - first, argv + first);
 	process_catch_limits();
 	title_init(argc, argv);
 	int result = options_parse(argc, argv, &options, &e);

@@ -32,7 +32,7 @@ struct option_info {
 	const char *name;
 	char letter;
 	const char *argument; /* NULL: takes none */
-	unsigned verbs;	      /* bit per enum verb */
+	unsigned verbs;       /* bit per enum verb */
 	enum option_action action;
 	enum key key;
 	const char *text;
@@ -49,7 +49,8 @@ struct options {
 	size_t count;
 	struct strings texts; /* what the values point to */
 	struct strings flags; /* "format=json", "print" */
-	struct strings rest;  /* what is left: the command, or the verb's own arguments; a copy, since
+	struct strings
+		rest; /* what is left: the command, or the verb's own arguments; a copy, since
 				 init overwrites argv */
 };
 

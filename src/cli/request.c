@@ -20,11 +20,12 @@ static int command_choose(const struct options *options, char *const *fallback,
 	if (request->command)
 		return 0;
 	err_set(e, 0, "no command given");
-	return err_hint(e, "hutch claude runs an agent, hutch -- bash a shell; hutch --help tells more");
+	return err_hint(
+		e, "hutch claude runs an agent, hutch -- bash a shell; hutch --help tells more");
 }
 
-int request_read(struct options *options, char *const *fallback, struct request *ret_request,
-	struct err *e)
+int request_read(
+	struct options *options, char *const *fallback, struct request *ret_request, struct err *e)
 {
 	struct request *request = ret_request;
 	*request = (struct request){ .host.directory_fd = -1 };

@@ -18,8 +18,8 @@ struct request {
 
 /* Read the host, the layers and the agents. Without a command the preset `shell` has bash; any other
  * takes `fallback`, or fails when that is NULL. */
-int request_read(struct options *options, char *const *fallback, struct request *ret_request,
-	struct err *e);
+int request_read(
+	struct options *options, char *const *fallback, struct request *ret_request, struct err *e);
 
 /* Compile and check. `home_source` is the host's directory for $HOME; NULL: a placeholder, for
  * showing. */

@@ -21,9 +21,11 @@ static void agents_show(const struct request *request, struct text *out)
 void summary_print(const struct request *request)
 {
 	AUTO_TEXT line = { 0 };
-	text_format(&line, "%s is writable, home is %s, network is %s, state of: ",
-		request->host.directory, key_word(request, KEY_HOME),
-		policy_word(&request->policy, KEY_NETWORK) == WORD_NETWORK_HOST ? "the host's" : "off");
+	text_format(&line,
+		"%s is writable, home is %s, network is %s, state of: ", request->host.directory,
+		key_word(request, KEY_HOME),
+		policy_word(&request->policy, KEY_NETWORK) == WORD_NETWORK_HOST ? "the host's"
+										: "off");
 	agents_show(request, &line);
 	notice("%s (hutch plan tells all)", line.data);
 }

@@ -26,7 +26,8 @@ struct start {
 	/* A descriptor that init keeps open as long as anything lives inside; -1: none. A session's lock
 	 * is held by it when the supervisor has been killed. */
 	int keep;
-	uint64_t timeout_ms; /* 0: none. Init ends the command; the supervisor only if init cannot */
+	uint64_t
+		timeout_ms; /* 0: none. Init ends the command; the supervisor only if init cannot */
 	/* What hutch was started with, and the command gets back. Ignored signals other than SIGCHLD
 	 * stay ignored all the way, so they need no word here. */
 	sigset_t blocked;

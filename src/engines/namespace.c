@@ -6,16 +6,13 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/if.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -26,11 +23,12 @@
 #include "base/fd.h"
 #include "engines/engine.h"
 #include "engines/init.h"
+#include "kernel/loopback.h"
 #include "kernel/title.h"
 #include "kernel/userns.h"
 #include "protocol/message.h"
 
-static const struct namespace {
+static const struct namespace_kind {
 	const char *name;
 	unsigned long flag;
 } namespaces[] = {
@@ -120,23 +118,13 @@ static int hostname_apply(const struct plan *plan, struct err *e)
 	return 0;
 }
 
-/* A new network namespace has a loopback device, which is down. */
-static int loopback_up(struct err *e)
-{
-	AUTO_CLOSE int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	struct ifreq request = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };
-	if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &request) < 0)
-		return err_set(e, errno, "cannot bring up the sandbox's loopback device");
-	return 0;
-}
-
 static int plan_apply(const struct plan *plan, unsigned long flags, uid_t uid, gid_t gid,
 	struct confinement *ret_confinement, struct err *e)
 {
 	if (identity_apply(plan, uid, gid, e) < 0 || confine_namespaces(plan, e) < 0)
 		return -1;
-	if ((flags & CLONE_NEWNET) && loopback_up(e) < 0)
-		return -1;
+	if ((flags & CLONE_NEWNET) && loopback_up() < 0)
+		return err_set(e, errno, "cannot bring up the sandbox's loopback device");
 	if (hostname_apply(plan, e) < 0 || confine_start(plan, ret_confinement, e) < 0 ||
 		apply_mounts(plan, &ret_confinement->ruleset, e) < 0)
 		return -1;
@@ -172,14 +160,17 @@ static int clone_failed(struct err *e)
 	int number = errno;
 	err_set(e, number, "cannot make the sandbox's namespaces");
 	if (number == EPERM && prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == SECCOMP_MODE_FILTER)
-		return err_hint(e, "this is inside a sandbox or container that forbids nesting (hutch "
-				   "--nesting allows it); hutch doctor says more");
+		return err_hint(e,
+			"this is inside a sandbox or container that forbids nesting (hutch "
+			"--nesting allows it); hutch doctor says more");
 	if (number == EPERM || number == EACCES)
-		return err_hint(e, "this system restricts user namespaces; hutch doctor says how to "
-				   "allow them for hutch alone");
+		return err_hint(e,
+			"this system restricts user namespaces; hutch doctor says how to "
+			"allow them for hutch alone");
 	if (number == ENOSPC || number == EUSERS)
-		return err_hint(e, "a limit in /proc/sys/user is reached, or this is inside a sandbox "
-				   "that forbids nesting (hutch --nesting allows it)");
+		return err_hint(e,
+			"a limit in /proc/sys/user is reached, or this is inside a sandbox "
+			"that forbids nesting (hutch --nesting allows it)");
 	return -1;
 }
 
@@ -190,15 +181,18 @@ static int stdio_check(const struct plan *plan, struct err *e)
 	for (int fd = 0; fd < 3 && !plan->faithful; fd++) {
 		if (fstat(fd, &info) < 0 || !S_ISDIR(info.st_mode))
 			continue;
-		err_set(e, 0, "descriptor %d is a directory of the host, which would lead out of the "
-			      "sandbox", fd);
-		return err_hint(e, "redirect it from or to a file, or mount the directory with --bind");
+		err_set(e, 0,
+			"descriptor %d is a directory of the host, which would lead out of the "
+			"sandbox",
+			fd);
+		return err_hint(
+			e, "redirect it from or to a file, or mount the directory with --bind");
 	}
 	return 0;
 }
 
-static int namespace_start(const struct plan *plan, const struct start *start, struct box *ret_box,
-	struct err *e)
+static int namespace_start(
+	const struct plan *plan, const struct start *start, struct box *ret_box, struct err *e)
 {
 	unsigned long flags;
 	if (plan_flags(plan, &flags, e) < 0 || stdio_check(plan, e) < 0)

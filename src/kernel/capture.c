@@ -14,8 +14,8 @@
 #include "base/fd.h"
 #include "kernel/process.h"
 
-static noreturn void program_run(const char *file, char *const *arguments, char *const *variables,
-	int output)
+static noreturn void program_run(
+	const char *file, char *const *arguments, char *const *variables, int output)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -5,18 +5,23 @@
  * started, with a sentence that names the operation, its reason and the rule's number.
  *
  *  1  Phases come in order: namespaces, mounts, environment, limits, confinement.
- *  2  Every target is absolute and normal (no "..", no empty or "." component); every source,
- * layer, upper and work directory is absolute. 3  Nothing that an earlier operation put in place is
- * covered by a later mount above it. Masks may: concealing is their purpose. At equal targets the
- * later operation wins, as the user's words do. 4  Confinement ends with the seccomp filter: only
- * further filters follow one. 5  A read-only parent comes before its writable children. 6  An
- * operation has every field that its kind needs and none that it does not use; its flags are those
- * of its kind; names are names. 7  The environment is cleared before anything is set in it, and
- * variables are kept only after that. 8  no_new_privileges comes before Landlock and seccomp, which
- * the kernel refuses without it. 9  What changes something of the host unless unshared comes with
- * its namespace: mounts with mount, identity and the ban of user namespaces with user, the host
- * name with uts. Each namespace once. 10  A tree is made read-only after everything in it is made,
- * and there is a mount to remount. 11  What sets one single thing stands once in a plan.
+ *  2  Every target is absolute and normal (no "..", no empty or "." component); every source, layer,
+ *     upper and work directory is absolute.
+ *  3  Nothing that an earlier operation put in place is covered by a later mount above it. Masks
+ *     may: concealing is their purpose. At equal targets the later operation wins, as the user's
+ *     words do.
+ *  4  Confinement ends with the seccomp filter: only further filters follow one.
+ *  5  A read-only parent comes before its writable children.
+ *  6  An operation has every field that its kind needs and none that it does not use; its flags are
+ *     those of its kind; names are names.
+ *  7  The environment is cleared before anything is set in it, and variables are kept only after
+ *     that.
+ *  8  no_new_privileges comes before Landlock and seccomp, which the kernel refuses without it.
+ *  9  What changes something of the host unless unshared comes with its namespace: mounts with
+ *     mount, identity and the ban of user namespaces with user, the host name with uts. Each
+ *     namespace once.
+ * 10  A tree is made read-only after everything in it is made, and there is a mount to remount.
+ * 11  What sets one single thing stands once in a plan.
  *
  * 3, 5, 7 (its first half) and 10 hold for plans that are made by policy. A `faithful` plan, which
  * is somebody's bubblewrap command line, may cover and clear what it likes: it says what it means. Its
@@ -153,7 +158,7 @@ static int check_paths(const struct plan *plan, struct err *e)
 {
 	for (size_t i = 0; i < plan->count; i++) {
 		const struct op *op = &plan->op[i];
-		bool bad = plan->faithful ? is_relative(op->target)
+		bool bad = plan->faithful ? is_relative(op->target) && op->kind != OP_CWD
 					  : op->target && !path_is_normal(op->target);
 		if (bad)
 			return broken(

@@ -52,12 +52,12 @@ enum {
 /* Flags. Each is printed by the name that flag_names gives it. */
 enum {
 	BIND_READ_ONLY = 1 << 0,
-	BIND_DEVICES = 1 << 1,	/* device nodes below it work */
-	BIND_TRY = 1 << 2,	/* nothing happens when the source is missing */
-	BIND_SCRATCH = 1 << 3,	/* a directory of our own: mountpoints may be made in it */
-	PROC_HOST = 1 << 4,	/* bind the outer /proc: weaker, the host's processes are listed */
-	PROC_NESTING = 1 << 5,	/* leave a buried unmasked proc, so that nested fresh ones work */
-	ENV_SECRET = 1 << 6,	/* the value is not printed */
+	BIND_DEVICES = 1 << 1, /* device nodes below it work */
+	BIND_TRY = 1 << 2,     /* nothing happens when the source is missing */
+	BIND_SCRATCH = 1 << 3, /* a directory of our own: mountpoints may be made in it */
+	PROC_HOST = 1 << 4,    /* bind the outer /proc: weaker, the host's processes are listed */
+	PROC_NESTING = 1 << 5, /* leave a buried unmasked proc, so that nested fresh ones work */
+	ENV_SECRET = 1 << 6,   /* the value is not printed */
 	LANDLOCK_FILES = 1 << 7,
 	LANDLOCK_SCOPES = 1 << 8,
 };
@@ -65,16 +65,16 @@ enum {
 struct op {
 	enum op_kind kind;
 	unsigned flags;
-	const char *name;	   /* namespace, variable, limit or filter */
-	const char *source;	   /* path on the host, absolute */
-	const char *target;	   /* path inside, absolute and normal */
-	const char *value;	   /* hostname, content, link text, variable's value */
+	const char *name;          /* namespace, variable, limit or filter */
+	const char *source;        /* path on the host, absolute */
+	const char *target;        /* path inside, absolute and normal */
+	const char *value;         /* hostname, content, link text, variable's value */
 	const char *const *layers; /* OVERLAY: lowest first, ends with NULL */
-	const char *upper;	   /* OVERLAY: NULL for a read-only one */
+	const char *upper;         /* OVERLAY: NULL for a read-only one */
 	const char *work;
-	int fd;		 /* BIND_FD: owned by whoever made the plan */
-	mode_t perms;	 /* permission bits */
-	uint64_t size;	 /* bytes; 0: the kernel's default */
+	int fd;          /* BIND_FD: owned by whoever made the plan */
+	mode_t perms;    /* permission bits */
+	uint64_t size;   /* bytes; 0: the kernel's default */
 	uint64_t inodes; /* 0: the kernel's default */
 	uint64_t number; /* LIMIT: the unit that the limit's name says; CAPABILITIES: mask kept */
 	uid_t uid;
@@ -88,8 +88,8 @@ struct plan {
 	size_t size;
 	char *const *command; /* ends with NULL; borrowed, or `words` */
 	const char *argv0;    /* what the command sees as its name; NULL: command[0] */
-	bool faithful;	      /* a bubblewrap command line: its ways, its liberties (check.c) */
-	char **words;	      /* a command that was made for the plan: owned; else NULL */
+	bool faithful;        /* a bubblewrap command line: its ways, its liberties (check.c) */
+	char **words;         /* a command that was made for the plan: owned; else NULL */
 	struct strings texts; /* what the operations point to */
 };
 
@@ -126,5 +126,5 @@ void flags_each(unsigned flags, void (*emit)(const char *name, void *data), void
  * then the operation is printed as a comment. */
 void plan_show_text(const struct plan *plan, struct text *out);
 void plan_show_json(const struct plan *plan, struct text *out);
-int plan_show_bwrap(const struct plan *plan, unsigned minor, bool partial, struct text *out,
-	struct err *e);
+int plan_show_bwrap(
+	const struct plan *plan, unsigned minor, bool partial, struct text *out, struct err *e);

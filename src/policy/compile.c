@@ -18,8 +18,8 @@ bool host_has(const char *path)
 	return stat(path, &info) == 0;
 }
 
-void add_tmpfs(struct parts *parts, const char *target, mode_t perms, unsigned share,
-	const char *because)
+void add_tmpfs(
+	struct parts *parts, const char *target, mode_t perms, unsigned share, const char *because)
 {
 	struct op *op = plan_add(parts->plan, OP_TMPFS, because);
 	op->target = plan_copy(parts->plan, target);
@@ -146,8 +146,8 @@ static int compile_namespaces(struct parts *parts, struct err *e)
 	if (hostname && strlen(hostname) > 64)
 		return err_set(e, 0, "the host name '%.80s' is longer than 64 bytes", hostname);
 	if (hostname)
-		plan_add(parts->plan, OP_HOSTNAME, policy_origin(parts->policy, KEY_HOSTNAME))->value =
-			plan_copy(parts->plan, hostname);
+		plan_add(parts->plan, OP_HOSTNAME, policy_origin(parts->policy, KEY_HOSTNAME))
+			->value = plan_copy(parts->plan, hostname);
 	return 0;
 }
 

@@ -48,8 +48,8 @@ static const char *drop_reason(struct parts *parts, const char *name)
 		return "built-in drop list";
 	for (size_t i = 0; i < agents_builtin_count; i++)
 		if (matches_any(name, agents_builtin[i].drop))
-			return plan_text(parts->plan, "agent %s (moves its state)",
-				agents_builtin[i].name);
+			return plan_text(
+				parts->plan, "agent %s (moves its state)", agents_builtin[i].name);
 	return NULL;
 }
 
@@ -117,7 +117,8 @@ static void add_places(struct parts *parts)
 	add_set(parts, "XDG_CONFIG_HOME", plan_text(plan, "%s/.config", home), because);
 	add_set(parts, "XDG_DATA_HOME", plan_text(plan, "%s/.local/share", home), because);
 	add_set(parts, "XDG_STATE_HOME", plan_text(plan, "%s/.local/state", home), because);
-	add_set(parts, "XDG_RUNTIME_DIR", plan_text(plan, "/run/user/%u", parts->host->uid), because);
+	add_set(parts, "XDG_RUNTIME_DIR", plan_text(plan, "/run/user/%u", parts->host->uid),
+		because);
 	add_set(parts, "PWD", plan_copy(plan, parts->host->directory), because);
 }
 
@@ -146,7 +147,8 @@ static int add_named(struct parts *parts, const char *text, const char *because,
 {
 	const char *equals = strchr(text, '=');
 	if (equals == text || !*text)
-		return err_set(e, 0, "%s: '%s' does not begin with a variable's name", because, text);
+		return err_set(
+			e, 0, "%s: '%s' does not begin with a variable's name", because, text);
 	const char *name = name_of(parts, text);
 	const char *value = equals ? equals + 1 : host_variable(parts->host, text);
 	if (!value)
@@ -175,8 +177,10 @@ static int add_env_file(struct parts *parts, const struct item *item, struct err
 	AUTO_CLOSE int fd = open_named(parts->host, path);
 	if (fd < 0) {
 		err_set(e, errno, "%s: cannot open %s", item->origin, path);
-		return errno == ELOOP ? err_hint(e, "a link in the project may have been put there by "
-						    "a sandbox: name the file itself") : -1;
+		return errno == ELOOP
+			       ? err_hint(e, "a link in the project may have been put there by "
+					     "a sandbox: name the file itself")
+			       : -1;
 	}
 	if (fd_read_all(fd, 1u << 20, &data, NULL, e) < 0)
 		return err_prefix(e, "%s: %s", item->origin, path);

@@ -53,13 +53,15 @@ static char *agent_state_of(const struct parts *parts, const char *path)
 }
 
 /* A place in another agent's state: not worth failing for. */
-static void add_foreign(struct parts *parts, const char *state, const char *path, const char *because)
+static void add_foreign(
+	struct parts *parts, const char *state, const char *path, const char *because)
 {
 	struct err e = { 0 };
 	if (add_protected(parts, state, path, because, &e) < 0)
 		strings_take(parts->notes,
 			memory_format("%s is not shown: it is a link, which a sandbox may have put "
-				      "there", path));
+				      "there",
+				path));
 }
 
 /* What a kept home shares with the real one, where that has it: read-only, since the agent outside
@@ -100,8 +102,8 @@ static bool agent_has_place(const struct parts *parts, const struct agent *agent
 	return false;
 }
 
-static int add_read_only(struct parts *parts, const struct agent *agent, const char *because,
-	struct err *e)
+static int add_read_only(
+	struct parts *parts, const struct agent *agent, const char *because, struct err *e)
 {
 	for (const char *const *place = agent->read_only; place && *place; place++) {
 		AUTO_FREE char *path = host_expand(parts->host, *place);

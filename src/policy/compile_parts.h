@@ -12,8 +12,8 @@ struct parts {
 	const struct host *host;
 	struct plan *plan;
 	struct strings *notes;
-	struct strings path; /* directories to add to PATH, for programs found elsewhere */
-	uint64_t memory;     /* of this machine, bytes */
+	struct strings path;  /* directories to add to PATH, for programs found elsewhere */
+	uint64_t memory;      /* of this machine, bytes */
 	char *const *command; /* what is run in the end */
 };
 
@@ -40,8 +40,8 @@ void add_guidance(struct parts *parts);
 int compile_environment(struct parts *parts, struct err *e);
 
 /* A tmpfs that may hold 1/`share` of this machine's memory. */
-void add_tmpfs(struct parts *parts, const char *target, mode_t perms, unsigned share,
-	const char *because);
+void add_tmpfs(
+	struct parts *parts, const char *target, mode_t perms, unsigned share, const char *because);
 /* A bind of the same path inside and outside. */
 struct op *add_bind(struct parts *parts, const char *path, unsigned flags, const char *because);
 /* Is there anything at `path` on the host? (follows links) */

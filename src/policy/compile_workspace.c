@@ -23,9 +23,9 @@ int workspace_check(const struct host *host, struct err *e)
 	}
 	if (!path_is_within(home, directory))
 		return ground_check(host, directory, e);
-	const char *what = strcmp(directory, "/") == 0 ? "the whole file system"
-		: strcmp(directory, home) == 0	       ? "your whole home directory"
-						       : "a directory that holds your home";
+	const char *what = strcmp(directory, "/") == 0    ? "the whole file system"
+			   : strcmp(directory, home) == 0 ? "your whole home directory"
+							  : "a directory that holds your home";
 	err_set(e, 0, "%s is %s, and the workspace would be all of it", directory, what);
 	return err_hint(e, "cd into a project directory below it (mkdir one) and run hutch there");
 }
@@ -34,7 +34,8 @@ int compile_workspace(struct parts *parts, struct err *e)
 {
 	if (workspace_check(parts->host, e) < 0)
 		return -1;
-	struct op *op = plan_add(parts->plan, OP_BIND_FD, policy_origin(parts->policy, KEY_WORKSPACE));
+	struct op *op =
+		plan_add(parts->plan, OP_BIND_FD, policy_origin(parts->policy, KEY_WORKSPACE));
 	op->source = op->target = plan_copy(parts->plan, parts->host->directory);
 	op->fd = parts->host->directory_fd;
 	return 0;
@@ -54,13 +55,14 @@ static int in_workspace_open(const struct host *host, const char *path, int *ret
 		return 0;
 	if (errno != ELOOP && errno != EXDEV)
 		return err_set(e, errno, "cannot open %s", path);
-	err_set(e, 0, "%s is or goes through a symbolic link, which a sandbox may have put there", path);
+	err_set(e, 0, "%s is or goes through a symbolic link, which a sandbox may have put there",
+		path);
 	return err_hint(e, "name the place that it leads to, if that is what you mean");
 }
 
 /* "PATH" or "SOURCE:TARGET"; layers.c made them absolute. */
-static int add_extra(struct parts *parts, const struct item *item, unsigned flags, bool outer,
-	struct err *e)
+static int add_extra(
+	struct parts *parts, const struct item *item, unsigned flags, bool outer, struct err *e)
 {
 	AUTO_FREE char *source_text = NULL;
 	AUTO_FREE char *target_text = NULL;
@@ -68,7 +70,7 @@ static int add_extra(struct parts *parts, const struct item *item, unsigned flag
 	AUTO_FREE char *source = path_absolute(parts->host->directory, source_text);
 	AUTO_FREE char *target = path_absolute(parts->host->directory, target_text);
 	bool holds = path_is_within(parts->host->home, target) ||
-		path_is_within(parts->host->directory, target);
+		     path_is_within(parts->host->directory, target);
 	if (holds != outer)
 		return 0;
 	if (!(flags & BIND_READ_ONLY) && ground_check(parts->host, source, e) < 0)
@@ -79,8 +81,8 @@ static int add_extra(struct parts *parts, const struct item *item, unsigned flag
 		return errno == ENOENT ? err_hint(e, "create it, or leave it out") : -1;
 	}
 	if (strcmp(target, "/") == 0)
-		return err_set(e, 0, "%s: '%s' would be mounted over the whole sandbox", item->origin,
-			item->text);
+		return err_set(e, 0, "%s: '%s' would be mounted over the whole sandbox",
+			item->origin, item->text);
 	int place = -1;
 	if (in_workspace_open(parts->host, source, &place, e) < 0)
 		return err_prefix(e, "%s", item->origin);

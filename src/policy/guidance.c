@@ -15,7 +15,7 @@ static bool is_mount(const struct op *op)
 static bool is_agent_state(const struct op *op)
 {
 	return op->kind == OP_BIND && !(op->flags & BIND_READ_ONLY) &&
-		strncmp(op->because, "agent ", 6) == 0;
+	       strncmp(op->because, "agent ", 6) == 0;
 }
 
 static void writable_show(const struct parts *parts, struct text *out)
@@ -43,33 +43,37 @@ static void writable_show(const struct parts *parts, struct text *out)
 
 static void tools_show(const struct parts *parts, struct text *out)
 {
-	text_add(out, "\nPrograms: the host's /usr is here, read-only; there is no root, no sudo, and "
-		      "system packages cannot be installed.\n");
+	text_add(out,
+		"\nPrograms: the host's /usr is here, read-only; there is no root, no sudo, and "
+		"system packages cannot be installed.\n");
 	if (plan_find_target(parts->plan, "/nix/store") == NULL)
 		return;
-	text_add(out, "Nix is here: `nix shell nixpkgs#NAME` tries a tool; to keep it, add it to the "
-		      "devShell in flake.nix and run `nix develop`.\n"
-		      "With an .envrc that says `use flake`, `direnv reload` takes the change over, "
-		      "once the user has allowed it on the host with `direnv allow`.\n");
+	text_add(out,
+		"Nix is here: `nix shell nixpkgs#NAME` tries a tool; to keep it, add it to the "
+		"devShell in flake.nix and run `nix develop`.\n"
+		"With an .envrc that says `use flake`, `direnv reload` takes the change over, "
+		"once the user has allowed it on the host with `direnv allow`.\n");
 }
 
 void add_guidance(struct parts *parts)
 {
 	AUTO_TEXT text = { 0 };
 	struct text *out = &text;
-	text_add(out, "You run in a sandbox made by hutch. It holds the project and your own state; "
-		      "the user's other files, keys and processes are not here, so do not look for "
-		      "them or work around their absence: say what you need instead.\n\n");
+	text_add(out,
+		"You run in a sandbox made by hutch. It holds the project and your own state; "
+		"the user's other files, keys and processes are not here, so do not look for "
+		"them or work around their absence: say what you need instead.\n\n");
 	writable_show(parts, out);
 	text_add(out, "Everything else is read-only or absent.\n\nNetwork: ");
 	text_add(out, policy_word(parts->policy, KEY_NETWORK) == WORD_NETWORK_HOST
-			? "the same as the user's machine, local services included.\n"
-			: "none but the sandbox's own loopback device.\n");
+			      ? "the same as the user's machine, local services included.\n"
+			      : "none but the sandbox's own loopback device.\n");
 	tools_show(parts, out);
-	text_add(out, "\nGit: commits work and carry the user's name; there are no credentials, so the "
-		      "user pushes from outside.\n"
-		      "No agent of SSH or GPG, no desktop, no Docker can be reached.\n"
-		      "`hutch prompt` prints this text again.\n");
+	text_add(out,
+		"\nGit: commits work and carry the user's name; there are no credentials, so the "
+		"user pushes from outside.\n"
+		"No agent of SSH or GPG, no desktop, no Docker can be reached.\n"
+		"`hutch prompt` prints this text again.\n");
 	struct op *op = plan_add(parts->plan, OP_FILE, "built-in");
 	op->target = GUIDANCE_PATH;
 	op->value = plan_copy(parts->plan, text.data);

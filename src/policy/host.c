@@ -30,8 +30,8 @@ static void file_close(FILE **file)
 }
 
 /* Read /etc/passwd itself: a static program that asks NSS would load the host's libraries. */
-static bool passwd_find(bool (*matches)(const struct passwd *entry, const void *key), const void *key,
-	struct passwd *ret_entry, char *buffer, size_t size)
+static bool passwd_find(bool (*matches)(const struct passwd *entry, const void *key),
+	const void *key, struct passwd *ret_entry, char *buffer, size_t size)
 {
 	__attribute__((cleanup(file_close))) FILE *file = fopen("/etc/passwd", "re");
 	struct passwd *found;
@@ -62,7 +62,8 @@ int host_user(const char *name, uid_t *ret_uid, gid_t *ret_gid, struct err *e)
 		return 0;
 	}
 	if (number_parse(name, "user", 0, 4294967294u, &number, NULL) < 0)
-		return err_set(e, 0, "there is no user '%s' in /etc/passwd, nor is it a number", name);
+		return err_set(
+			e, 0, "there is no user '%s' in /etc/passwd, nor is it a number", name);
 	*ret_uid = (uid_t)number;
 	*ret_gid = (gid_t)number;
 	if (passwd_find(is_uid, ret_uid, &entry, buffer, sizeof buffer))
@@ -77,19 +78,21 @@ static int identity_read(struct host *host, struct err *e)
 	const char *home = host_variable(host, "HOME"), *user = host_variable(host, "USER");
 	struct passwd entry = { 0 };
 	char buffer[4096];
-	bool known = (!home || !user) &&
-		passwd_find(is_uid, &host->uid, &entry, buffer, sizeof buffer);
+	bool known =
+		(!home || !user) && passwd_find(is_uid, &host->uid, &entry, buffer, sizeof buffer);
 	if (!home)
 		home = known ? entry.pw_dir : NULL;
 	if (!home || home[0] != '/') {
-		err_set(e, 0, home ? "HOME is '%s', not an absolute path" : "there is no home directory%s",
+		err_set(e, 0,
+			home ? "HOME is '%s', not an absolute path"
+			     : "there is no home directory%s",
 			home ? home : "");
 		return err_hint(e, "set HOME to a directory");
 	}
 	host->home = path_absolute("/", home);
-	host->user = user ? memory_string(user)
-		: known	  ? memory_string(entry.pw_name)
-			  : memory_format("%u", host->uid);
+	host->user = user    ? memory_string(user)
+		     : known ? memory_string(entry.pw_name)
+			     : memory_format("%u", host->uid);
 	return 0;
 }
 
@@ -127,16 +130,17 @@ static char *xdg_directory(const struct host *host, const char *variable, const 
 
 int host_gather(char *const *variables, struct host *ret_host, struct err *e)
 {
-	*ret_host = (struct host){ .uid = geteuid(), .gid = getegid(), .directory_fd = -1,
-		.variables = variables };
+	*ret_host = (struct host){
+		.uid = geteuid(), .gid = getegid(), .directory_fd = -1, .variables = variables
+	};
 	if (identity_read(ret_host, e) < 0 || directory_read(ret_host, e) < 0)
 		return -1;
 	program_read(ret_host);
 	ret_host->config = xdg_directory(ret_host, "XDG_CONFIG_HOME", ".config");
 	const char *state = host_variable(ret_host, "HUTCH_STATE_DIR");
 	ret_host->state = state && state[0] == '/'
-		? path_absolute("/", state)
-		: xdg_directory(ret_host, "XDG_STATE_HOME", ".local/state");
+				  ? path_absolute("/", state)
+				  : xdg_directory(ret_host, "XDG_STATE_HOME", ".local/state");
 	return 0;
 }
 

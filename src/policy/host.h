@@ -10,13 +10,13 @@
 struct host {
 	uid_t uid;
 	gid_t gid;
-	char *user;	       /* login name; the number when /etc/passwd has none */
-	char *home;	       /* $HOME, else what /etc/passwd says; absolute and normal */
-	char *directory;       /* the current directory, physical */
-	int directory_fd;      /* the same, O_PATH */
-	char *program;	       /* this executable; NULL when it has no path any more */
-	char *config;	       /* ~/.config/hutch, or below $XDG_CONFIG_HOME */
-	char *state;	       /* ~/.local/state/hutch, below $XDG_STATE_HOME, or $HUTCH_STATE_DIR */
+	char *user;       /* login name; the number when /etc/passwd has none */
+	char *home;       /* $HOME, else what /etc/passwd says; absolute and normal */
+	char *directory;  /* the current directory, physical */
+	int directory_fd; /* the same, O_PATH */
+	char *program;    /* this executable; NULL when it has no path any more */
+	char *config;     /* ~/.config/hutch, or below $XDG_CONFIG_HOME */
+	char *state;      /* ~/.local/state/hutch, below $XDG_STATE_HOME, or $HUTCH_STATE_DIR */
 	char *const *variables; /* environ; borrowed */
 };
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Run a program and make one system call of one of its processes fail, or kill that process there.
+ * Run a program and make one system call of one of its processes fail, or kill that process there:
  *
- *	fault-inject ROLE NTH ACTION REPORT PROGRAM [ARGUMENT...]
+ *     fault-inject ROLE NTH ACTION REPORT PROGRAM [ARGUMENT...]
  *
  * ROLE: supervisor (the program itself), init (the first process of its pid namespace) or command
  * (the second, until it executes something). NTH: which of that process's system calls, from 1.
  * ACTION: an errno to fail with, `kill`, or `list` (nothing fails). REPORT: a file that gets, one a
- * line, `call NUMBER` for each system call seen by `list`, `hit NUMBER` for the one that was met,
- *and `left PID` for each process that was still there three seconds after the program had ended.
+ * line, `call NUMBER` for each system call seen by `list`, `hit NUMBER` for the one that was met, and
+ * `left PID` for each process that was still there three seconds after the program had ended.
  * The exit code is the program's, 128+N when signal N ended it, and 99 after twenty seconds.
  *
- * strace can do nearly that, but it counts the calls of each process by name, and the supervisor
- *and init make calls of the same names.
+ * strace can do nearly that, but it counts the calls of each process by name, and the supervisor and
+ * init make calls of the same names.
  */
 #include <elf.h>
 #include <errno.h>

@@ -64,8 +64,8 @@ static void masked_try(const char *name)
 
 void verb_proc(char **arguments)
 {
-	static const char *const masked[] = { "sysrq-trigger", "kcore", "keys", "timer_list", "acpi",
-		"scsi", "irq", "bus" };
+	static const char *const masked[] = { "sysrq-trigger", "kcore", "keys", "timer_list",
+		"acpi", "scsi", "irq", "bus" };
 	struct stat status;
 	(void)arguments;
 	for (size_t i = 0; i < sizeof masked / sizeof masked[0]; i++)
@@ -91,8 +91,8 @@ void verb_nested(char **arguments)
 		mount(NULL, "/usr", NULL, MS_REMOUNT | MS_BIND, NULL);
 		bool opened = open("/usr/hutch-probe", O_CREAT | O_WRONLY | O_CLOEXEC, 0600) >= 0;
 		bool uncovered = umount2("/proc/sys", MNT_DETACH) == 0 ||
-			umount2("/run/hutch/nesting", MNT_DETACH) == 0 ||
-			mount("/run", "/tmp", NULL, MS_BIND, NULL) == 0;
+				 umount2("/run/hutch/nesting", MNT_DETACH) == 0 ||
+				 mount("/run", "/tmp", NULL, MS_BIND, NULL) == 0;
 		_exit(wrote | opened << 1 | uncovered << 2);
 	}
 	int status = 0;
@@ -120,8 +120,8 @@ static void device_try(const char *path)
 
 static void device_entry(const char *parent, const char *name)
 {
-	static const char *const known[] = { "null", "zero", "full", "random", "urandom", "tty", "pts",
-		"shm", "fd", "stdin", "stdout", "stderr", "ptmx", "console" };
+	static const char *const known[] = { "null", "zero", "full", "random", "urandom", "tty",
+		"pts", "shm", "fd", "stdin", "stdout", "stderr", "ptmx", "console" };
 	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
 		if (strcmp(known[i], name) == 0)
 			return;
@@ -249,7 +249,8 @@ static void terminal_entry(const char *directory, const char *name)
 
 void verb_terminal(char **arguments)
 {
-	static const char *const names[] = { "tty", "console", "stdin", "stdout", "stderr", "fd/0" };
+	static const char *const names[] = { "tty", "console", "stdin", "stdout", "stderr",
+		"fd/0" };
 	char path[64];
 	signal(SIGTTOU, SIG_IGN);
 	terminal_device = strtoull(arguments[0], NULL, 10);
@@ -263,7 +264,8 @@ void verb_terminal(char **arguments)
 	directory_each("/dev/pts", terminal_entry);
 	if (arguments[2]) /* a terminal is wanted, and of its own */
 		for (int fd = 0; fd < 3; fd++)
-			if (!isatty(fd) || !ttyname(fd) || strncmp(ttyname(fd), "/dev/pts/", 9) != 0)
+			if (!isatty(fd) || !ttyname(fd) ||
+				strncmp(ttyname(fd), "/dev/pts/", 9) != 0)
 				escaped("descriptor %d is no terminal of this sandbox", fd);
 }
 

@@ -125,8 +125,8 @@ void verb_ipc_make(char **arguments)
 static socklen_t abstract_name(const char *name, const char *kind, struct sockaddr_un *ret_address)
 {
 	*ret_address = (struct sockaddr_un){ .sun_family = AF_UNIX };
-	int length = snprintf(ret_address->sun_path + 1, sizeof ret_address->sun_path - 1, "%s-%s",
-		name, kind);
+	int length = snprintf(
+		ret_address->sun_path + 1, sizeof ret_address->sun_path - 1, "%s-%s", name, kind);
 	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
 }
 
@@ -135,7 +135,8 @@ void verb_abstract(char **arguments)
 	static const struct {
 		const char *name;
 		int type;
-	} kinds[] = { { "stream", SOCK_STREAM }, { "dgram", SOCK_DGRAM }, { "seq", SOCK_SEQPACKET } };
+	} kinds[] = { { "stream", SOCK_STREAM }, { "dgram", SOCK_DGRAM },
+		{ "seq", SOCK_SEQPACKET } };
 	struct sockaddr_un address;
 	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
 		socklen_t length = abstract_name(arguments[0], kinds[i].name, &address);
@@ -192,10 +193,12 @@ static void address_try(const char *text, int port, int udp)
 
 static void machine_try(void)
 {
-	static const unsigned numbers[] = { VMADDR_CID_HOST, VMADDR_CID_LOCAL, VMADDR_CID_HYPERVISOR };
+	static const unsigned numbers[] = { VMADDR_CID_HOST, VMADDR_CID_LOCAL,
+		VMADDR_CID_HYPERVISOR };
 	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-		struct sockaddr_vm address = { .svm_family = AF_VSOCK, .svm_cid = numbers[i],
-			.svm_port = 4711 };
+		struct sockaddr_vm address = {
+			.svm_family = AF_VSOCK, .svm_cid = numbers[i], .svm_port = 4711
+		};
 		int fd = socket(AF_VSOCK, SOCK_STREAM | SOCK_CLOEXEC, 0);
 		if (fd < 0)
 			continue;
@@ -207,8 +210,8 @@ static void machine_try(void)
 
 void verb_families(char **arguments)
 {
-	static const int families[] = { AF_VSOCK, AF_PACKET, AF_ALG, AF_BLUETOOTH, AF_CAN, AF_TIPC, AF_RDS,
-		AF_XDP, AF_NFC, AF_KEY, 42 /* AF_QIPCRTR */, AF_SMC };
+	static const int families[] = { AF_VSOCK, AF_PACKET, AF_ALG, AF_BLUETOOTH, AF_CAN, AF_TIPC,
+		AF_RDS, AF_XDP, AF_NFC, AF_KEY, 42 /* AF_QIPCRTR */, AF_SMC };
 	static const int types[] = { SOCK_STREAM, SOCK_DGRAM, SOCK_RAW, SOCK_SEQPACKET };
 	(void)arguments;
 	for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
@@ -227,7 +230,8 @@ void verb_network(char **arguments)
 	TRY(socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0), "a packet socket");
 	struct if_nameindex *devices = if_nameindex();
 	for (size_t i = 0; devices && devices[i].if_name; i++)
-		if (strcmp(devices[i].if_name, "lo") != 0 && strcmp(devices[i].if_name, "sit0") != 0 &&
+		if (strcmp(devices[i].if_name, "lo") != 0 &&
+			strcmp(devices[i].if_name, "sit0") != 0 &&
 			strcmp(devices[i].if_name, "tunl0") != 0 &&
 			strcmp(devices[i].if_name, "ip6tnl0") != 0)
 			escaped("there is the device %s", devices[i].if_name);

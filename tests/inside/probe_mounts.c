@@ -119,12 +119,13 @@ static void remount_one(const char *target)
 
 void verb_remount(char **arguments)
 {
-	static const char *const types[] = { "tmpfs", "proc", "sysfs", "cgroup2", "devpts", "overlay",
-		"fuse", "ext4", "mqueue", "debugfs", "securityfs" };
+	static const char *const types[] = { "tmpfs", "proc", "sysfs", "cgroup2", "devpts",
+		"overlay", "fuse", "ext4", "mqueue", "debugfs", "securityfs" };
 	for (; *arguments; arguments++)
 		remount_one(*arguments);
 	for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
-		TRY(fsopen(types[i], FSOPEN_CLOEXEC), "opened a file system context of %s", types[i]);
+		TRY(fsopen(types[i], FSOPEN_CLOEXEC), "opened a file system context of %s",
+			types[i]);
 }
 
 /* ---- Where it can be written ---- */

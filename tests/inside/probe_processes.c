@@ -95,7 +95,8 @@ static void init_files(void)
 		{ "stack", O_RDONLY }, { "syscall", O_RDONLY }, { "pagemap", O_RDONLY },
 		{ "io", O_RDONLY }, { "comm", O_WRONLY }, { "root", O_PATH }, { "cwd", O_PATH },
 		{ "exe", O_RDONLY }, { "ns/user", O_RDONLY }, { "ns/mnt", O_RDONLY },
-		{ "ns/net", O_RDONLY }, { "task/1/mem", O_RDONLY }, { "task/1/environ", O_RDONLY } };
+		{ "ns/net", O_RDONLY }, { "task/1/mem", O_RDONLY },
+		{ "task/1/environ", O_RDONLY } };
 	char path[64], byte;
 	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
 		snprintf(path, sizeof path, "/proc/1/%s", files[i].name);
@@ -104,7 +105,7 @@ static void init_files(void)
 			continue;
 		/* Some open for everybody and then give nothing. */
 		bool gives = (files[i].flags & (O_PATH | O_DIRECTORY)) || read(fd, &byte, 1) > 0 ||
-			((files[i].flags & O_ACCMODE) != O_RDONLY && write(fd, "x", 1) > 0);
+			     ((files[i].flags & O_ACCMODE) != O_RDONLY && write(fd, "x", 1) > 0);
 		if (gives)
 			escaped("opened %s", path);
 		close(fd);
@@ -379,7 +380,8 @@ static int clone3_into(unsigned long flags)
 
 static void namespaces_enter(void)
 {
-	static const char *const names[] = { "user", "mnt", "pid", "net", "ipc", "uts", "cgroup", "time" };
+	static const char *const names[] = { "user", "mnt", "pid", "net", "ipc", "uts", "cgroup",
+		"time" };
 	char path[64];
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
 		for (int own = 0; own < 2; own++) {

@@ -19,9 +19,12 @@ int main(void)
 {
 	check_value("[user]\n\tname = Ada Lovelace\n", "Ada Lovelace", "git config: plain value");
 	check_value("[User]\r\nNAME=Ada # x\r\n", "Ada", "git config: case, comment, CRLF");
-	check_value("[user]\nname = \" a ; b \" c  \n", " a ; b  c", "git config: quotes and blanks");
-	check_value("[user]\nname = a\\\nb\\\"\\\\\n", "ab\"\\", "git config: escapes, continued line");
-	check_value("[user]\nname=a\n[core]\nname=b\n[user]\nname=c\n", "c", "git config: last wins");
+	check_value(
+		"[user]\nname = \" a ; b \" c  \n", " a ; b  c", "git config: quotes and blanks");
+	check_value(
+		"[user]\nname = a\\\nb\\\"\\\\\n", "ab\"\\", "git config: escapes, continued line");
+	check_value(
+		"[user]\nname=a\n[core]\nname=b\n[user]\nname=c\n", "c", "git config: last wins");
 	check_value("[user \"x\"]\nname=a\n", NULL, "git config: a subsection is another section");
 	check_value("[user]\nnames=a\nname\n", NULL, "git config: longer name, name without value");
 	check_value("[user]\nname=", "", "git config: empty at the end");

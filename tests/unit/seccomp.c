@@ -94,9 +94,7 @@ static void group_end(const char *group)
 
 static int ask_at(uint32_t architecture, long number, uint64_t a, uint64_t b, uint64_t c)
 {
-	struct seccomp_data data = {
-		.nr = (int)number, .arch = architecture, .args = { a, b, c }
-	};
+	struct seccomp_data data = { .nr = (int)number, .arch = architecture, .args = { a, b, c } };
 	return program_run(seccomp_find(variant, NULL), &data);
 }
 
@@ -135,7 +133,8 @@ static void test_sockets(void)
 				(family == AF_UNIX ? ALLOWED : EAFNOSUPPORT),
 			"socketpair");
 	}
-	expect(ask(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0) == ALLOWED, "UNIX seqpacket");
+	expect(ask(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0) == ALLOWED,
+		"UNIX seqpacket");
 	expect(ask(SYS_socket, AF_INET, SOCK_SEQPACKET | SOCK_CLOEXEC, 0) == ESOCKTNOSUPPORT,
 		"SCTP by type");
 	expect(ask(SYS_socket, AF_INET, SOCK_PACKET, 0) == ESOCKTNOSUPPORT, "packets by type");
@@ -181,8 +180,10 @@ static void test_others(void)
 		"another's limits, dirty and far away");
 	expect(ask(SYS_personality, 0xffffffff, 0, 0) == ALLOWED, "asking for the personality");
 	expect(ask(SYS_personality, ~UINT64_C(0), 0, 0) == ALLOWED, "asking with all 64 bits");
-	expect(ask(SYS_personality, ADDR_NO_RANDOMIZE, 0, 0) == ALLOWED, "a debugger's personality");
-	expect(ask(SYS_personality, PER_LINUX32 | UNAME26, 0, 0) == ALLOWED, "setarch's personality");
+	expect(ask(SYS_personality, ADDR_NO_RANDOMIZE, 0, 0) == ALLOWED,
+		"a debugger's personality");
+	expect(ask(SYS_personality, PER_LINUX32 | UNAME26, 0, 0) == ALLOWED,
+		"setarch's personality");
 	expect(ask(SYS_personality, READ_IMPLIES_EXEC, 0, 0) == EPERM, "executable data");
 	expect(ask(SYS_personality, MMAP_PAGE_ZERO | dirt, 0, 0) == EPERM, "page 0");
 	expect(ask(SYS_personality, 0xfffffffe, 0, 0) == EPERM, "nearly all bits");
@@ -223,7 +224,8 @@ static void test_architectures(bool i386)
 	expect(ask_at(AUDIT_ARCH_I386, 359, AF_VSOCK, SOCK_STREAM, 0) == EAFNOSUPPORT,
 		"i386: vsock");
 	expect(ask_at(AUDIT_ARCH_I386, 54, 0, TIOCSTI, 0) == EPERM, "i386: ioctl");
-	expect(ask_at(AUDIT_ARCH_I386, 120, CLONE_NEWUSER, 0, 0) == ask(SYS_clone, CLONE_NEWUSER, 0, 0),
+	expect(ask_at(AUDIT_ARCH_I386, 120, CLONE_NEWUSER, 0, 0) ==
+			ask(SYS_clone, CLONE_NEWUSER, 0, 0),
 		"i386: clone");
 	expect(ask_at(AUDIT_ARCH_I386, 21, 0, 0, 0) == ask(SYS_mount, 0, 0, 0), "i386: mount");
 	expect(ask_at(AUDIT_ARCH_I386, 22, 0, 0, 0) == ask(SYS_mount, 0, 0, 0), "i386: umount");
@@ -241,7 +243,8 @@ static void test_names(void)
 {
 	struct err e = { 0 };
 	AUTO_TEXT out = { 0 };
-	expect(!seccomp_find("bases", &e) && strstr(e.text, "'bases'"), "an unknown filter is named");
+	expect(!seccomp_find("bases", &e) && strstr(e.text, "'bases'"),
+		"an unknown filter is named");
 	expect(strcmp(seccomp_name(SECCOMP_NESTING), "nesting") == 0, "names of variants");
 	expect(seccomp_show("base", &out, &e) == 0 && strstr(out.data, "TIOCSTI") &&
 			strstr(out.data, "pivot_root"),

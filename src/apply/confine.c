@@ -65,7 +65,7 @@ int confine_start(const struct plan *plan, struct confinement *ret_confinement, 
 int confine_init(const struct confinement *confinement, struct err *e)
 {
 	const struct plan *plan = confinement->plan;
-	if (keyring_leave(e) < 0 || ruleset_allow_stdio(&confinement->ruleset, e) < 0)
+	if (keyring_leave(e) < 0 || ruleset_finish(&confinement->ruleset, e) < 0)
 		return -1;
 	const struct op *capabilities = find(plan, OP_CAPABILITIES);
 	if (capabilities &&

@@ -9,8 +9,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,8 +28,8 @@ static const uint64_t plain = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
 static int attach_failed(const char *source, const char *target, struct err *e)
 {
 	return err_set(e, errno,
-		"Can't bind mount /oldroot%s%s on /newroot%s: Unable to mount source on destination",
-		*source == '/' ? "" : "/", source, target);
+		"Can't bind mount /oldroot%s%s on /newroot/%s: Unable to mount source on destination",
+		*source == '/' ? "" : "/", source, place_inside(target));
 }
 
 /* Restrict a detached tree and put it at the target of `op`. */
@@ -105,7 +108,7 @@ static int apply_tmpfs(struct faithful *f, const struct op *op, struct err *e)
 		return -1;
 	AUTO_CLOSE int mount = mount_new("tmpfs", option, plain);
 	if (mount < 0 || mount_attach(mount, place) < 0)
-		return err_set(e, errno, "Can't mount tmpfs on /newroot%s", op->target);
+		return err_set(e, errno, "Can't mount tmpfs on /newroot/%s", place_inside(op->target));
 	place_covered(f, &mount, op->target);
 	return 0;
 }
@@ -118,7 +121,7 @@ static int apply_mqueue(struct faithful *f, const struct op *op, struct err *e)
 	static const struct mount_option option[] = { { "source", "mqueue" }, { NULL, NULL } };
 	AUTO_CLOSE int mount = mount_new("mqueue", option, 0);
 	if (mount < 0 || mount_attach(mount, place) < 0)
-		return err_set(e, errno, "Can't mount mqueue on /newroot%s", op->target);
+		return err_set(e, errno, "Can't mount mqueue on /newroot/%s", place_inside(op->target));
 	return 0;
 }
 
@@ -191,8 +194,8 @@ static int link_exists(int parent, const char *name, const struct op *op, struct
 
 static int apply_symlink(struct faithful *f, const struct op *op, struct err *e)
 {
-	const char *name;
-	AUTO_CLOSE int parent = place_parent(f, op, &name, e);
+	char name[NAME_MAX + 1];
+	AUTO_CLOSE int parent = place_parent(f, op, name, e);
 	if (parent < 0)
 		return -1;
 	if (symlinkat(op->value, parent, name) == 0)
@@ -214,19 +217,20 @@ static int apply_chmod(struct faithful *f, const struct op *op, struct err *e)
 
 static int apply_remount_ro(struct faithful *f, const struct op *op, struct err *e)
 {
+	const char *inside = place_inside(op->target);
 	AUTO_CLOSE int place = place_find(f, op->target, O_PATH);
 	if (place < 0)
 		return err_set(e, errno,
-			"Can't remount readonly on /newroot%s: realpath(destination)", op->target);
+			"Can't remount readonly on /newroot/%s: realpath(destination)", inside);
 	if (mount_restrict_one(place, "", plain | MOUNT_ATTR_RDONLY) == 0)
 		return 0;
 	if (errno == EINVAL) /* it is not where a mount begins */
 		return err_set(e, 0,
-			"Can't remount readonly on /newroot%s: Unable to find \"/newroot%s\" in "
-			"mount table", op->target, op->target);
+			"Can't remount readonly on /newroot/%s: Unable to find \"/newroot/%s\" in "
+			"mount table", inside, inside);
 	return err_set(e, errno,
-		"Can't remount readonly on /newroot%s: Unable to remount destination \"/newroot%s\" "
-		"with correct flags", op->target, op->target);
+		"Can't remount readonly on /newroot/%s: Unable to remount destination \"/newroot/%s\" "
+		"with correct flags", inside, inside);
 }
 
 static int apply_mount(struct faithful *f, const struct op *op, struct err *e)
@@ -337,6 +341,18 @@ static int base_make(struct faithful *f, struct err *e)
 	return 0;
 }
 
+/* With the pivot the old root comes to lie upon the new one, and upon that the base, if it is still
+ * there; only the uppermost is detached at once. So the base is moved into the old root before, where
+ * it goes with it: to detach is what costs most. */
+static int root_enter(const struct faithful *f)
+{
+	AUTO_CLOSE int aside = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	bool moved = aside >= 0 && mount_attach(f->base, aside) == 0;
+	if (mount_pivot(f->root) < 0)
+		return -1;
+	return moved ? 0 : umount2(".", MNT_DETACH);
+}
+
 int faithful_mounts(const struct plan *plan, struct err *e)
 {
 	AUTO_FREE int *whole = memory_alloc(plan->count, sizeof *whole);
@@ -353,7 +369,7 @@ int faithful_mounts(const struct plan *plan, struct err *e)
 	for (size_t i = 0; i < plan->count; i++)
 		if (apply_mount(&f, &plan->op[i], e) < 0)
 			return -1;
-	if (mount_pivot(f.root) < 0)
+	if (root_enter(&f) < 0)
 		return err_set(e, errno, "pivot_root(/newroot)");
 	close(f.root);
 	close(f.base);

@@ -2,6 +2,7 @@
 /* Places in the root of a faithful plan: found, or made as bubblewrap makes them. */
 #pragma once
 
+#include <limits.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 
@@ -17,12 +18,16 @@ struct faithful {
 	int *whole; /* by operation: a clone of the old root, or -1 */
 };
 
+/* A target without the slashes that it begins with. */
+const char *place_inside(const char *target);
+
 /* Open `path` inside the root; links cannot lead out of it. A descriptor, or -1 with errno. */
 int place_find(const struct faithful *f, const char *path, int flags);
 
 /* The directory that the target of `op` is in, made with its parents if missing, and the target's
  * last component. -1 with a sentence. */
-int place_parent(const struct faithful *f, const struct op *op, const char **ret_name, struct err *e);
+int place_parent(
+	const struct faithful *f, const struct op *op, char ret_name[NAME_MAX + 1], struct err *e);
 
 /* The target as a directory, or as something that is none, made if missing (O_PATH). */
 int place_directory(const struct faithful *f, const struct op *op, mode_t perms, struct err *e);

@@ -40,14 +40,14 @@ static int proc_cover(int proc, const char *name, const char *target, struct err
 	if (faccessat(proc, name, W_OK, 0) < 0) {
 		if (errno == EACCES || errno == ENOENT || errno == EROFS)
 			return 0;
-		return err_set(e, errno, "Can't access /newroot%s/%s", target, name);
+		return err_set(e, errno, "Can't access /newroot/%s/%s", place_inside(target), name);
 	}
 	AUTO_CLOSE int tree = mount_clone(proc, name);
 	if (tree < 0 ||
 		mount_restrict(tree, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV) < 0 ||
 		attach_at(proc, name, tree) < 0)
-		return err_set(e, errno, "Can't bind mount /newroot%s/%s on /newroot%s/%s", target,
-			name, target, name);
+		return err_set(e, errno, "Can't bind mount /newroot/%s/%s on /newroot/%s/%s",
+			place_inside(target), name, place_inside(target), name);
 	return 0;
 }
 
@@ -59,7 +59,7 @@ int faithful_proc(struct faithful *f, const struct op *op, struct err *e)
 		return -1;
 	AUTO_CLOSE int proc = proc_mount(op);
 	if (proc < 0 || mount_attach(proc, place) < 0)
-		return err_set(e, errno, "Can't mount proc on /newroot%s", op->target);
+		return err_set(e, errno, "Can't mount proc on /newroot/%s", place_inside(op->target));
 	for (size_t i = 0; i < sizeof covered / sizeof covered[0]; i++)
 		if (proc_cover(proc, covered[i], op->target, e) < 0)
 			return -1;
@@ -75,8 +75,8 @@ static int dev_node(int dev, const char *source, const char *name, const char *t
 		return err_set(e, errno, "Can't create file %s/%s", target, name);
 	AUTO_CLOSE int tree = mount_clone(AT_FDCWD, source);
 	if (tree < 0 || mount_restrict(tree, MOUNT_ATTR_NOSUID) < 0 || attach_at(dev, name, tree) < 0)
-		return err_set(e, errno, "Can't bind mount /oldroot%s on /newroot%s/%s", source,
-			target, name);
+		return err_set(e, errno, "Can't bind mount /oldroot%s on /newroot/%s/%s", source,
+			place_inside(target), name);
 	return 0;
 }
 
@@ -110,7 +110,7 @@ static int dev_terminals(int dev, const char *target, struct err *e)
 		return err_set(e, errno, "Can't create %s/devpts", target);
 	AUTO_CLOSE int pts = mount_new("devpts", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
 	if (pts < 0 || attach_at(dev, "pts", pts) < 0)
-		return err_set(e, errno, "Can't mount devpts on /newroot%s/pts", target);
+		return err_set(e, errno, "Can't mount devpts on /newroot/%s/pts", place_inside(target));
 	if (symlinkat("pts/ptmx", dev, "ptmx") < 0)
 		return err_set(e, errno, "Can't make symlink at %s/ptmx", target);
 	return 0;
@@ -141,7 +141,7 @@ int faithful_dev(struct faithful *f, const struct op *op, struct err *e)
 		return -1;
 	AUTO_CLOSE int dev = mount_new("tmpfs", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
 	if (dev < 0 || mount_attach(dev, place) < 0)
-		return err_set(e, errno, "Can't mount tmpfs on /newroot%s", op->target);
+		return err_set(e, errno, "Can't mount tmpfs on /newroot/%s", place_inside(op->target));
 	for (size_t i = 0; i < sizeof nodes / sizeof nodes[0]; i++) {
 		char source[32];
 		snprintf(source, sizeof source, "/dev/%s", nodes[i]);
@@ -219,15 +219,7 @@ static int changes_make(struct faithful *f, const struct op *op, struct overlay 
 	return 0;
 }
 
-static bool is_unshared(const struct plan *plan, const char *name)
-{
-	for (size_t i = 0; i < plan->count; i++)
-		if (plan->op[i].kind == OP_NAMESPACE && strcmp(plan->op[i].name, name) == 0)
-			return true;
-	return false;
-}
-
-static int overlay_mount(const struct faithful *f, const struct overlay *overlay)
+static int overlay_mount(const struct overlay *overlay)
 {
 	struct mount_option options[6] = { { "source", "overlay" } };
 	size_t count = 1;
@@ -237,21 +229,19 @@ static int overlay_mount(const struct faithful *f, const struct overlay *overlay
 	}
 	options[count++] = (struct mount_option){ "lowerdir", overlay->lower };
 	/* The other attributes are only root's to write. */
-	if (is_unshared(f->plan, "user"))
-		options[count++] = (struct mount_option){ "userxattr", NULL };
+	options[count++] = (struct mount_option){ "userxattr", NULL };
 	options[count] = (struct mount_option){ NULL, NULL };
 	return mount_new("overlay", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
 }
 
-static int overlay_failed(
-	const struct op *op, const struct overlay *overlay, bool user, struct err *e)
+static int overlay_failed(const struct op *op, const struct overlay *overlay, struct err *e)
 {
 	int number = errno;
 	return err_set(e, number == ELOOP ? 0 : number,
-		"Can't make overlay mount on /newroot%s with options %s%s%s%s%slowerdir=%s%s%s",
-		op->target, overlay->upper[0] ? "upperdir=" : "", overlay->upper,
+		"Can't make overlay mount on /newroot/%s with options %s%s%s%s%slowerdir=%s,userxattr%s",
+		place_inside(op->target), overlay->upper[0] ? "upperdir=" : "", overlay->upper,
 		overlay->upper[0] ? ",workdir=" : "", overlay->work, overlay->upper[0] ? "," : "",
-		overlay->lower, user ? ",userxattr" : "",
+		overlay->lower,
 		number == ELOOP ? ": Overlay directories may not overlap" : "");
 }
 
@@ -269,11 +259,11 @@ int faithful_overlay(struct faithful *f, const struct op *op, struct err *e)
 	AUTO_CLOSE int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fchdir(f->base) < 0)
 		return err_set(e, errno, "chdir / (base path)");
-	AUTO_CLOSE int mount = overlay_mount(f, &overlay);
+	AUTO_CLOSE int mount = overlay_mount(&overlay);
 	if (mount < 0)
-		return overlay_failed(op, &overlay, is_unshared(f->plan, "user"), e);
+		return overlay_failed(op, &overlay, e);
 	if ((here >= 0 && fchdir(here) < 0) || mount_attach(mount, place) < 0)
-		return overlay_failed(op, &overlay, is_unshared(f->plan, "user"), e);
+		return overlay_failed(op, &overlay, e);
 	place_covered(f, &mount, op->target);
 	return 0;
 }

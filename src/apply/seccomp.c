@@ -51,8 +51,8 @@ static void rule_show(const struct seccomp_rule *rule, struct text *out)
 	text_format(out, "%-18s%-17s%s\n", rule->call, rule->error_name, rule->reason);
 	for (const struct seccomp_test *test = rule->test;
 		test < rule->test + SECCOMP_TESTS && test->kind != SECCOMP_NO_TEST; test++)
-		text_format(out, "%-18s%-17s  %s %s\n", "", "", test == rule->test ? "when" : " and",
-			test->text);
+		text_format(out, "%-18s%-17s  %s %s\n", "", "",
+			test == rule->test ? "when" : " and", test->text);
 }
 
 int seccomp_show(const char *name, struct text *out, struct err *e)

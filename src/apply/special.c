@@ -48,7 +48,8 @@ int mask_finish(struct tree *tree)
 {
 	for (int directory = 0; directory < 2; directory++) {
 		int flags = directory ? AT_REMOVEDIR : 0;
-		if (tree->masks[directory] && unlinkat(tree->base, mask_names[directory], flags) < 0)
+		if (tree->masks[directory] &&
+			unlinkat(tree->base, mask_names[directory], flags) < 0)
 			return -1;
 		tree->masks[directory] = false;
 	}
@@ -63,7 +64,8 @@ static const char *const proc_masked[] = { "sysrq-trigger", "kcore", "keys", "ti
 static int proc_restrict(struct tree *tree, int proc)
 {
 	for (size_t i = 0; i < sizeof proc_masked / sizeof proc_masked[0]; i++) {
-		AUTO_CLOSE int place = openat(proc, proc_masked[i], O_PATH | O_CLOEXEC | O_NOFOLLOW);
+		AUTO_CLOSE int place =
+			openat(proc, proc_masked[i], O_PATH | O_CLOEXEC | O_NOFOLLOW);
 		if (place < 0 && errno == ENOENT)
 			continue;
 		if (place < 0 || mask_attach(tree, place) < 0)
@@ -142,11 +144,8 @@ static const struct dev_link {
 	const char *name;
 	const char *text;
 } dev_links[] = {
-	{ "fd", "/proc/self/fd" },
-	{ "stdin", "/proc/self/fd/0" },
-	{ "stdout", "/proc/self/fd/1" },
-	{ "stderr", "/proc/self/fd/2" },
-	{ "ptmx", "pts/ptmx" },
+	{ "fd", "/proc/self/fd" }, { "stdin", "/proc/self/fd/0" }, { "stdout", "/proc/self/fd/1" },
+	{ "stderr", "/proc/self/fd/2" }, { "ptmx", "pts/ptmx" },
 	{ "console", "pts/0" }, /* the command's terminal is the first of its own devpts */
 };
 
@@ -184,7 +183,8 @@ static int dev_fill(struct tree *tree, int dev, const struct op *op)
 			return -1;
 	static const struct mount_option pts_options[] = { { "newinstance", NULL },
 		{ "ptmxmode", "0666" }, { "mode", "620" }, { NULL, NULL } };
-	AUTO_CLOSE int pts = mount_new("devpts", pts_options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
+	AUTO_CLOSE int pts =
+		mount_new("devpts", pts_options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
 	if (dev_subdirectory(dev, "pts", pts) < 0)
 		return -1;
 	AUTO_CLOSE int shm =

@@ -17,7 +17,8 @@
 static uint64_t mount_id(int fd)
 {
 	struct statx info;
-	if (statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &info) < 0 || !(info.stx_mask & STATX_MNT_ID))
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &info) < 0 ||
+		!(info.stx_mask & STATX_MNT_ID))
 		return 0;
 	return info.stx_mnt_id;
 }
@@ -30,7 +31,8 @@ int tree_own(struct tree *tree, int fd, struct err *e)
 	if (!id)
 		return err_set(e, errno, "cannot identify a mount of the sandbox");
 	if (tree->own_count == sizeof tree->own / sizeof tree->own[0])
-		return err_set(e, 0, "more than %zu file systems of the sandbox's own", tree->own_count);
+		return err_set(
+			e, 0, "more than %zu file systems of the sandbox's own", tree->own_count);
 	tree->own[tree->own_count++] = id;
 	return 0;
 }
@@ -46,12 +48,13 @@ static int make_allowed(const struct tree *tree, int directory, const char *path
 	for (size_t i = 0; i < tree->own_count; i++)
 		if (tree->own[i] == id)
 			return 0;
-	err_set(e, 0, "%s does not exist inside, and making it would leave a file on the host", path);
+	err_set(e, 0, "%s does not exist inside, and making it would leave a file on the host",
+		path);
 	return err_hint(e, "create it yourself, or choose another place");
 }
 
-static int directory_make(struct tree *tree, int parent, const char *path, mode_t perms,
-	struct err *e)
+static int directory_make(
+	struct tree *tree, int parent, const char *path, mode_t perms, struct err *e)
 {
 	const char *name = path_base(path);
 	if (make_allowed(tree, parent, path, e) < 0)
@@ -165,7 +168,8 @@ static int file_make(struct tree *tree, const char *path, struct err *e)
 	if (fd < 0 || fstat(fd, &info) < 0)
 		return err_set(e, errno, "cannot make the mountpoint %s", path);
 	if (!S_ISREG(info.st_mode)) /* a link that leads nowhere */
-		return err_set(e, 0, "cannot make the mountpoint %s: there is something else", path);
+		return err_set(
+			e, 0, "cannot make the mountpoint %s: there is something else", path);
 	return take_fd(&fd);
 }
 
@@ -196,6 +200,8 @@ int tree_target(struct tree *tree, const char *path, bool directory, struct err 
 		return file_make(tree, path, e);
 	if (fd < 0)
 		return err_set(e, errno, "cannot mount over %s", path);
+	/* It may be a link that leads above the directory that is remembered. */
+	parent_forget(tree);
 	struct stat info;
 	if (!directory && fstat(fd, &info) == 0 && S_ISDIR(info.st_mode)) {
 		close(fd);

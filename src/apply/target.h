@@ -11,8 +11,8 @@
 #include "base/err.h"
 
 struct tree {
-	int root;	    /* the new root, a mount */
-	int base;	    /* the first root, a tmpfs, which a mount at "/" may have covered */
+	int root;           /* the new root, a mount */
+	int base;           /* the first root, a tmpfs, which a mount at "/" may have covered */
 	bool make_anywhere; /* mountpoints may be made in directories of the host too */
 	uint64_t own[32];   /* mounts in which they may be made, by id (statx(2), Linux 5.8) */
 	size_t own_count;
@@ -22,8 +22,8 @@ struct tree {
 	const struct ruleset *ruleset; /* gets a rule for each mount */
 
 	/* The directory that something was made in last: most neighbours of a plan share one. */
-	int parent;	    /* -1: none */
-	char *parent_path;  /* owned; NULL: none */
+	int parent;        /* -1: none */
+	char *parent_path; /* owned; NULL: none */
 };
 
 /* Let things be made in the mount that `fd` is in: not in another one of the same file system, which

@@ -35,7 +35,8 @@ static char *path_shown(const struct host *host, const char *path)
 
 static bool path_exists(const struct host *host, const char *path)
 {
-	AUTO_FREE char *full = host_expand(host, path);
+	AUTO_FREE char *inside = host_expand(host, path);
+	AUTO_FREE char *full = host_outside(host, inside);
 	return faccessat(AT_FDCWD, full, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 

@@ -55,10 +55,9 @@ int verb_run(struct options *options, int *ret_code, struct err *e)
 		return verb_prompt(options, ret_code, e);
 	AUTO_REQUEST request;
 	struct home home;
-	if (request_read(options, NULL, &request, e) < 0 ||
-		workspace_check(&request.host, e) < 0 ||
-		home_prepare(&request.policy, &request.host, &request.agents, &home,
-			&request.notes, e) < 0)
+	if (request_read(options, NULL, &request, e) < 0 || workspace_check(&request.host, e) < 0 ||
+		home_prepare(&request.policy, &request.host, &request.agents, &home, &request.notes,
+			e) < 0)
 		return -1;
 	int result = run(options, &request, &home, ret_code, e);
 	/* The sandbox's own failure is what the user should hear of first. */

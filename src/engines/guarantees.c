@@ -15,6 +15,7 @@
 #include "base/path.h"
 #include "base/strings.h"
 #include "engines/probe.h"
+#include "kernel/landlock.h"
 #include "kernel/scope.h"
 #include "plan/describe.h"
 
@@ -85,6 +86,13 @@ static void answer_hidden_files(const struct question *question, struct answer *
 		say(answer, STANDING_OK, "mount namespace with a root of its own");
 }
 
+/* With the first ABI there are none (apply/landlock.h). */
+static bool has_file_rules(const struct plan *plan)
+{
+	const struct op *landlock = find(plan, OP_LANDLOCK, NULL);
+	return landlock && (landlock->flags & LANDLOCK_FILES) && landlock_abi() >= 2;
+}
+
 static void answer_read_only_files(const struct question *question, struct answer *answer)
 {
 	if (!has_namespace(question->plan, "mount"))
@@ -93,7 +101,8 @@ static void answer_read_only_files(const struct question *question, struct answe
 		say(answer, STANDING_MISSING,
 			"the command keeps CAP_SYS_ADMIN and can mount it writable again");
 	else
-		say(answer, STANDING_OK, "read-only mounts, without the capability to change them");
+		say(answer, STANDING_OK, "read-only mounts, without the capability to change them%s",
+			has_file_rules(question->plan) ? "; Landlock as a second fence" : "");
 }
 
 /* Is there a mask in a directory that host programs work in at the same time? */
@@ -183,7 +192,8 @@ static void answer_signals(const struct question *question, struct answer *answe
 static void answer_nested_namespaces(const struct question *question, struct answer *answer)
 {
 	if (find(question->plan, OP_NO_USER_NAMESPACES, NULL))
-		say(answer, STANDING_OK, "max_user_namespaces is 0 in the sandbox's own");
+		say(answer, STANDING_OK, "max_user_namespaces is 0 in the sandbox's own%s",
+			find(question->plan, OP_SECCOMP, NULL) ? "; seccomp filter" : "");
 	else
 		say(answer, STANDING_MISSING, "the plan allows nesting");
 }
@@ -197,6 +207,11 @@ static void answer_kernel_surface(const struct question *question, struct answer
 			"no seccomp filter in the plan; capabilities are dropped all the same");
 	else if (probe_seccomp(&why) < 0)
 		say(answer, STANDING_MISSING, "%.200s", why.text);
+	else if (!find(question->plan, OP_NO_USER_NAMESPACES, NULL))
+		say(answer, STANDING_WEAKER,
+			"seccomp filter '%.80s': the calls for namespaces and mounts pass, and with "
+			"them much of the kernel",
+			filter->name);
 	else
 		say(answer, STANDING_OK, "seccomp filter '%.80s'", filter->name);
 }

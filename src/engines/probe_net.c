@@ -156,8 +156,8 @@ static int answers_read(int fd)
 		if (got < 0)
 			return errno;
 		int left = (int)got;
-		for (struct nlmsghdr *head = &buffer.head; left > 0 && NLMSG_OK(head, (unsigned)left);
-			head = NLMSG_NEXT(head, left)) {
+		for (struct nlmsghdr *head = &buffer.head;
+			left > 0 && NLMSG_OK(head, (unsigned)left); head = NLMSG_NEXT(head, left)) {
 			const struct nlmsgerr *answer = NLMSG_DATA(head);
 			if (head->nlmsg_type != NLMSG_ERROR)
 				continue;

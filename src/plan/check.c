@@ -25,7 +25,7 @@
  *
  * 3, 5, 7 (its first half) and 10 hold for plans that are made by policy. A `faithful` plan, which
  * is somebody's bubblewrap command line, may cover and clear what it likes: it says what it means. Its
- * paths are as they were given (2): targets absolute, sources relative to the caller's directory.
+ * paths are as they were given (2): from the sandbox's root, and from the caller's directory.
  */
 #include "plan/plan.h"
 
@@ -158,9 +158,7 @@ static int check_paths(const struct plan *plan, struct err *e)
 {
 	for (size_t i = 0; i < plan->count; i++) {
 		const struct op *op = &plan->op[i];
-		bool bad = plan->faithful ? is_relative(op->target) && op->kind != OP_CWD
-					  : op->target && !path_is_normal(op->target);
-		if (bad)
+		if (op->target && !plan->faithful && !path_is_normal(op->target))
 			return broken(
 				e, 2, op, "has a target that is not an absolute, normal path");
 		bool relative =

@@ -127,14 +127,11 @@ static struct op *add(struct reader *r, enum op_kind kind, const char *because)
 	return plan_add(&r->request->plan, kind, because);
 }
 
-/* A place inside: relative ones are taken from the root. */
 static struct op *add_at(
 	struct reader *r, enum op_kind kind, const struct option *option, const char *target)
 {
-	const char *absolute =
-		*target == '/' ? target : plan_text(&r->request->plan, "/%s", target);
 	struct op *op = add(r, kind, option->name);
-	op->target = absolute;
+	op->target = target;
 	return op;
 }
 
@@ -158,7 +155,7 @@ static int read_bind(
 static int read_bind_fd(
 	struct reader *r, const struct option *option, char *const *word, struct err *e)
 {
-	int fd;
+	int fd = -1;
 	if (descriptor_read(word[0], &fd, e) < 0)
 		return -1;
 	const char *source = plan_text(&r->request->plan, "/proc/self/fd/%d", fd);
@@ -187,7 +184,7 @@ static int read_place(
 static int data_add(struct reader *r, const struct option *option, char *const *word,
 	unsigned flags, struct err *e)
 {
-	int fd;
+	int fd = -1;
 	if (descriptor_read(word[0], &fd, e) < 0)
 		return -1;
 	struct op *op = add_at(r, (enum op_kind)option->parameter, option, word[1]);
@@ -240,23 +237,26 @@ static int read_layer(
 	return 0;
 }
 
-static int overlay_add(struct reader *r, enum op_kind kind, const struct option *option,
-	const char *target, size_t least, struct op **ret_op, struct err *e)
+/* The operation, or NULL with a sentence. */
+static struct op *overlay_add(struct reader *r, enum op_kind kind, const struct option *option,
+	const char *target, size_t least, struct err *e)
 {
-	if (r->layer_count < least)
-		return err_set(e, 0, "%s requires at least %s --overlay-src", option->name,
+	if (r->layer_count < least) {
+		err_set(e, 0, "%s requires at least %s --overlay-src", option->name,
 			least == 1 ? "one" : "two");
-	*ret_op = add_at(r, kind, option, target);
-	(*ret_op)->layers = take_pointer(r->layers); /* the plan frees them */
+		return NULL;
+	}
+	struct op *op = add_at(r, kind, option, target);
+	op->layers = take_pointer(r->layers); /* the plan frees them */
 	r->layer_count = 0;
-	return 0;
+	return op;
 }
 
 static int read_overlay(
 	struct reader *r, const struct option *option, char *const *word, struct err *e)
 {
-	struct op *op;
-	if (overlay_add(r, OP_OVERLAY, option, word[2], 1, &op, e) < 0)
+	struct op *op = overlay_add(r, OP_OVERLAY, option, word[2], 1, e);
+	if (!op)
 		return -1;
 	op->upper = word[0];
 	op->work = word[1];
@@ -266,9 +266,8 @@ static int read_overlay(
 static int read_overlay_plain(
 	struct reader *r, const struct option *option, char *const *word, struct err *e)
 {
-	struct op *op;
 	enum op_kind kind = (enum op_kind)option->parameter;
-	return overlay_add(r, kind, option, word[0], kind == OP_TMP_OVERLAY ? 1 : 2, &op, e);
+	return overlay_add(r, kind, option, word[0], kind == OP_TMP_OVERLAY ? 1 : 2, e) ? 0 : -1;
 }
 
 /* --- for the next operation ------------------------------------------------------------------- */
@@ -474,7 +473,7 @@ static int read_seccomp(
 static int read_seccomp_add(
 	struct reader *r, const struct option *option, char *const *word, struct err *e)
 {
-	int fd;
+	int fd = -1;
 	if (r->seccomp >= 0)
 		return refuse(e, "--add-seccomp-fd cannot be combined with --seccomp");
 	r->seccomp_added = true;
@@ -595,7 +594,7 @@ static int read_args(
 {
 	enum { MOST = 64 << 20 };
 	(void)option;
-	int fd;
+	int fd = -1;
 	char *data;
 	size_t length, count = 0, used;
 	if (r->in_data)
@@ -647,6 +646,10 @@ static int check_userns(struct reader *r, struct err *e)
 		return refuse(e, "--disable-userns requires --unshare-user");
 	if (r->flag[FLAG_DISABLE_USERNS] && fd[FD_USERNS_BLOCK] >= 0)
 		return refuse(e, "--disable-userns is not compatible with  --userns-block-fd");
+	if (fd[FD_USERNS_BLOCK] >= 0 && !user)
+		return refuse(e, "--userns-block-fd requires --unshare-user");
+	if (fd[FD_USERNS_BLOCK] >= 0 && fd[FD_INFO] < 0)
+		return refuse(e, "--userns-block-fd requires --info-fd");
 	return 0;
 }
 
@@ -673,10 +676,6 @@ static int check_together(struct reader *r, struct err *e)
 		return refuse(e, "Specifying --as-pid-1 requires --unshare-pid");
 	if (r->flag[FLAG_AS_PID_1] && r->request->locks.count)
 		return refuse(e, "Specifying --as-pid-1 and --lock-file is not permitted");
-	if (fd[FD_USERNS_BLOCK] >= 0 && !r->unshare[NS_USER])
-		return refuse(e, "--userns-block-fd requires --unshare-user");
-	if (fd[FD_USERNS_BLOCK] >= 0 && fd[FD_INFO] < 0)
-		return refuse(e, "--userns-block-fd requires --info-fd");
 	return 0;
 }
 

@@ -21,18 +21,18 @@ enum bwrap_task { BWRAP_RUN, BWRAP_HELP, BWRAP_VERSION, BWRAP_USAGE };
 struct bwrap_request {
 	enum bwrap_task task; /* only with BWRAP_RUN does the rest mean something */
 	struct plan plan;     /* faithful */
-	uid_t uid;	      /* in the sandbox */
+	uid_t uid;            /* in the sandbox */
 	gid_t gid;
 
 	/* Descriptors; -1: not given. */
-	int userns;	  /* the user namespace to be in, instead of a new one */
-	int userns2;	  /* the one to be in when all is set up */
-	int pidns;	  /* the pid namespace to be in, or below */
-	int sync;	  /* kept open as long as the sandbox exists */
-	int block;	  /* its first byte is waited for */
+	int userns;       /* the user namespace to be in, instead of a new one */
+	int userns2;      /* the one to be in when all is set up */
+	int pidns;        /* the pid namespace to be in, or below */
+	int sync;         /* kept open as long as the sandbox exists */
+	int block;        /* its first byte is waited for */
 	int userns_block; /* the same, while somebody else writes the maps */
-	int info;	  /* gets JSON */
-	int status;	  /* gets lines of JSON */
+	int info;         /* gets JSON */
+	int status;       /* gets lines of JSON */
 
 	struct strings locks; /* files inside that are locked while the sandbox exists */
 	bool new_session;
@@ -40,7 +40,7 @@ struct bwrap_request {
 	bool as_pid_1;
 	bool assert_userns_disabled;
 
-	uint64_t capabilities;	 /* of the command, bit N for capability N */
+	uint64_t capabilities;   /* of the command, bit N for capability N */
 	bool capabilities_given; /* else root keeps what it has, as it has it */
 
 	bool level_prefix; /* messages begin with "<3>" or so */

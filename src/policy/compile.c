@@ -34,28 +34,37 @@ void add_tmpfs(
 		op->inodes = 1u << 12;
 }
 
-struct op *add_bind(struct parts *parts, const char *path, unsigned flags, const char *because)
+struct op *add_bind_from(struct parts *parts, const char *source, const char *target,
+	unsigned flags, const char *because)
 {
 	struct op *op = plan_add(parts->plan, OP_BIND, because);
-	op->source = op->target = plan_copy(parts->plan, path);
+	op->source = plan_copy(parts->plan, source);
+	op->target = plan_copy(parts->plan, target);
 	op->flags = flags;
 	return op;
+}
+
+struct op *add_bind(struct parts *parts, const char *path, unsigned flags, const char *because)
+{
+	return add_bind_from(parts, path, path, flags, because);
+}
+
+static bool host_has_state(const struct host *host, const char *path)
+{
+	AUTO_FREE char *inside = host_expand(host, path);
+	AUTO_FREE char *outside = host_outside(host, inside);
+	return host_has(outside);
 }
 
 /* An agent's state exists when the first of its directories or any of its files does: the later
  * directories may be shared with others. */
 static bool agent_has_state(const struct agent *agent, const struct host *host)
 {
-	if (agent->state && agent->state[0]) {
-		AUTO_FREE char *full = host_expand(host, agent->state[0]);
-		if (host_has(full))
+	if (agent->state && agent->state[0] && host_has_state(host, agent->state[0]))
+		return true;
+	for (const struct agent_file *file = agent->files; file && file->path; file++)
+		if (host_has_state(host, file->path))
 			return true;
-	}
-	for (const struct agent_file *file = agent->files; file && file->path; file++) {
-		AUTO_FREE char *full = host_expand(host, file->path);
-		if (host_has(full))
-			return true;
-	}
 	return false;
 }
 
@@ -131,6 +140,14 @@ static int add_identity(struct parts *parts, struct err *e)
 	op->uid = uid;
 	op->gid = gid;
 	return 0;
+}
+
+const struct op *plan_identity(const struct parts *parts)
+{
+	for (size_t i = 0; i < parts->plan->count; i++)
+		if (parts->plan->op[i].kind == OP_IDENTITY)
+			return &parts->plan->op[i];
+	return NULL;
 }
 
 static int compile_namespaces(struct parts *parts, struct err *e)
@@ -240,7 +257,8 @@ int policy_compile(const struct compile *compile, struct plan *ret_plan, struct 
 	if (compile_workspace(&parts, e) < 0 || compile_programs(&parts, e) < 0 ||
 		compile_wrapper(&parts, e) < 0 || compile_binds(&parts, false, e) < 0)
 		goto out;
-	compile_last(&parts);
+	if (compile_last(&parts, e) < 0)
+		goto out;
 	plan_add(ret_plan, OP_REMOUNT_RO, "engine namespace")->target = "/";
 	if (compile_environment(&parts, e) < 0)
 		goto out;

@@ -29,8 +29,8 @@ struct compile {
 	const struct host *host;
 	const struct agents *agents;
 	const char *home_source; /* directory on the host that becomes $HOME inside */
-	char *const *command;	 /* as given; ends with NULL, not empty */
-	bool interactive;	 /* no command was given: a shell */
+	char *const *command;    /* as given; ends with NULL, not empty */
+	bool interactive;        /* no command was given: a shell */
 };
 
 /* Choose by `--agent`, else by what the command is, else by whose state exists. */

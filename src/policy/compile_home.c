@@ -20,7 +20,8 @@ const char *const home_covered[] = { ".cache", ".config", ".local", NULL };
 static int add_protected(struct parts *parts, const char *state, const char *path,
 	const char *because, struct err *e)
 {
-	AUTO_CLOSE int directory = open(state, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FREE char *outside = host_outside(parts->host, state);
+	AUTO_CLOSE int directory = open(outside, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	AUTO_CLOSE int place =
 		directory < 0 ? -1 : lookup_beneath(directory, path + strlen(state) + 1, O_PATH);
 	if (place < 0 && errno == ENOENT)
@@ -28,7 +29,8 @@ static int add_protected(struct parts *parts, const char *state, const char *pat
 	if (place < 0)
 		return err_set(e, errno, "%s: cannot protect %s", because, path);
 	struct op *op = plan_add(parts->plan, OP_BIND_FD, because);
-	op->source = op->target = plan_copy(parts->plan, path);
+	op->source = plan_text(parts->plan, "%s%s", outside, path + strlen(state));
+	op->target = plan_copy(parts->plan, path);
 	op->flags = BIND_READ_ONLY;
 	op->fd = take_fd(&place);
 	return 0;
@@ -115,8 +117,10 @@ static int add_read_only(
 			continue;
 		} else if (state) {
 			add_foreign(parts, state, path, because);
-		} else if (host_has(path)) {
-			add_bind(parts, path, BIND_READ_ONLY, because);
+		} else {
+			AUTO_FREE char *outside = host_outside(parts->host, path);
+			if (host_has(outside))
+				add_bind_from(parts, outside, path, BIND_READ_ONLY, because);
 		}
 	}
 	return 0;
@@ -129,10 +133,11 @@ static int add_state(struct parts *parts, const struct agent *agent, struct err 
 	const char *because = plan_text(parts->plan, "agent %s", agent->name);
 	for (const char *const *path = agent->state; path && *path; path++) {
 		AUTO_FREE char *full = host_expand(parts->host, *path);
-		if (parts->in->agents->found && !host_has(full))
+		AUTO_FREE char *outside = host_outside(parts->host, full);
+		if (parts->in->agents->found && !host_has(outside))
 			continue;
 		if (!plan_find_target(parts->plan, full))
-			add_bind(parts, full, 0, because);
+			add_bind_from(parts, outside, full, 0, because);
 	}
 	return add_read_only(parts, agent, because, e);
 }
@@ -146,7 +151,8 @@ static char *git_identity(const struct host *host)
 	struct text section = { 0 };
 	for (size_t n = 0; n < 2; n++) {
 		for (size_t i = 0; i < 2; i++) {
-			AUTO_FREE char *path = host_expand(host, files[i]);
+			AUTO_FREE char *inside = host_expand(host, files[i]);
+			AUTO_FREE char *path = host_outside(host, inside);
 			AUTO_FREE char *data = NULL;
 			if (file_read_at(AT_FDCWD, path, 1u << 20, &data, NULL, NULL) < 0)
 				continue;
@@ -238,13 +244,9 @@ int add_program(struct parts *parts, const char *command, const char *const *ins
 	return 0;
 }
 
-int compile_programs(struct parts *parts, struct err *e)
+static int add_agent_programs(struct parts *parts, struct err *e)
 {
 	const struct agents *agents = parts->in->agents;
-	const char *const *install = agents->command ? agents->command->install : NULL;
-	if (add_program(parts, parts->in->command[0], install, "the command's own program", NULL,
-		    e) < 0)
-		return -1;
 	for (size_t i = 0; i < agents->count; i++) {
 		const struct agent *agent = agents->agent[i];
 		if (agent == agents->command || !agent->commands)
@@ -254,4 +256,21 @@ int compile_programs(struct parts *parts, struct err *e)
 			return -1;
 	}
 	return 0;
+}
+
+int compile_programs(struct parts *parts, struct err *e)
+{
+	const struct agents *agents = parts->in->agents;
+	const char *const *install = agents->command ? agents->command->install : NULL;
+	if (add_program(parts, parts->in->command[0], install, "the command's own program", NULL,
+		    e) < 0)
+		return -1;
+	/* Of agents that nobody named there is nothing to say. */
+	AUTO_STRINGS unsaid = { 0 };
+	struct strings *notes = parts->notes;
+	if (agents->found)
+		parts->notes = &unsaid;
+	int result = add_agent_programs(parts, e);
+	parts->notes = notes;
+	return result;
 }

@@ -33,7 +33,7 @@ int add_program(struct parts *parts, const char *command, const char *const *ins
 /* compile_workspace.c: the current directory, and what the user adds or hides */
 int compile_workspace(struct parts *parts, struct err *e);
 int compile_binds(struct parts *parts, bool outer, struct err *e);
-void compile_last(struct parts *parts);
+int compile_last(struct parts *parts, struct err *e);
 /* guidance.c: the text for the agent inside */
 void add_guidance(struct parts *parts);
 /* compile_environment.c */
@@ -44,5 +44,9 @@ void add_tmpfs(
 	struct parts *parts, const char *target, mode_t perms, unsigned share, const char *because);
 /* A bind of the same path inside and outside. */
 struct op *add_bind(struct parts *parts, const char *path, unsigned flags, const char *because);
+struct op *add_bind_from(struct parts *parts, const char *source, const char *target,
+	unsigned flags, const char *because);
+/* Who the command is inside. */
+const struct op *plan_identity(const struct parts *parts);
 /* Is there anything at `path` on the host? (follows links) */
 bool host_has(const char *path);

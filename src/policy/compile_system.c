@@ -8,7 +8,8 @@
 #include "policy/compile_parts.h"
 #include "policy/mirror.h"
 
-static void add_file(struct parts *parts, const char *target, const char *content, const char *because)
+static void add_file(
+	struct parts *parts, const char *target, const char *content, const char *because)
 {
 	struct op *op = plan_add(parts->plan, OP_FILE, because);
 	op->target = target;
@@ -31,16 +32,17 @@ static void add_accounts(struct parts *parts)
 		name = parts->host->user;
 	add_file(parts, "/etc/passwd",
 		plan_text(parts->plan, "%s:x:%u:%u::%s:/bin/bash\n", name, uid, gid,
-			parts->host->home), because);
+			parts->host->home),
+		because);
 	add_file(parts, "/etc/group", plan_text(parts->plan, "%s:x:%u:\n", name, gid), because);
 }
 
 /* What `nix develop` needs of the host before the store takes over. git, since nix calls it for a
  * flake that lies in a repository. */
 static const char *const minimal_paths[] = { "/bin/sh", "/bin/bash", "/usr/bin/env", "/usr/bin/nix",
-	"/usr/bin/git", "/usr/lib", "/usr/lib64", "/lib", "/lib64", "/etc/resolv.conf", "/etc/hosts",
-	"/etc/nsswitch.conf", "/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/pki/ca-trust",
-	"/etc/pki/tls/certs", "/etc/ld.so.cache", NULL };
+	"/usr/bin/git", "/usr/lib", "/usr/lib64", "/lib", "/lib64", "/etc/resolv.conf",
+	"/etc/hosts", "/etc/nsswitch.conf", "/etc/ssl/certs", "/etc/ssl/openssl.cnf",
+	"/etc/pki/ca-trust", "/etc/pki/tls/certs", "/etc/ld.so.cache", NULL };
 
 static int add_minimal(struct parts *parts, struct err *e)
 {
@@ -80,7 +82,7 @@ static void add_proc_dev(struct parts *parts)
 int compile_system(struct parts *parts, struct err *e)
 {
 	bool minimal = policy_word(parts->policy, KEY_SYSTEM) == WORD_SYSTEM_MINIMAL &&
-		policy_word(parts->policy, KEY_TOOLS) == WORD_TOOLS_NIX;
+		       policy_word(parts->policy, KEY_TOOLS) == WORD_TOOLS_NIX;
 	if (policy_word(parts->policy, KEY_ACCOUNTS) == WORD_ACCOUNTS_SELF)
 		add_accounts(parts);
 	if ((minimal ? add_minimal(parts, e) : add_full(parts, e)) < 0)

@@ -23,7 +23,11 @@ static void add_places(struct parts *parts, const char *const *places, const cha
 	struct err ignored; /* a loop of links stays a loop */
 	for (; *places; places++) {
 		AUTO_FREE char *path = host_expand(parts->host, *places);
-		mirror_add(parts->plan, path, because, &ignored);
+		AUTO_FREE char *outside = host_outside(parts->host, path);
+		if (strcmp(path, outside) == 0)
+			mirror_add(parts->plan, path, because, &ignored);
+		else if (host_has(outside))
+			add_bind_from(parts, outside, path, BIND_READ_ONLY, because);
 	}
 }
 
@@ -63,7 +67,8 @@ static void add_nix(struct parts *parts)
  * outside, and so does what ~/.cache/direnv holds, which is therefore not shown at all. */
 static void add_direnv(struct parts *parts)
 {
-	static const char *const places[] = { "~/.config/direnv", "~/.local/share/direnv/deny", NULL };
+	static const char *const places[] = { "~/.config/direnv", "~/.local/share/direnv/deny",
+		NULL };
 	add_places(parts, places, "direnv's settings");
 }
 
@@ -121,9 +126,9 @@ static int wrap_nix(struct parts *parts, struct err *e)
 		add_own_flake(parts, own);
 	/* The project's own flake is named by directory: with "path:" nix would copy everything that
 	 * git does not track, such as .env, into the store, where everybody can read it. */
-	const char *flake = own ? plan_text(parts->plan, "path:%s", own)
-		: named		? named
-				: parts->host->directory;
+	const char *flake = own     ? plan_text(parts->plan, "path:%s", own)
+			    : named ? named
+				    : parts->host->directory;
 	const char *const words[] = { "nix", "--extra-experimental-features", "nix-command flakes",
 		"develop", flake, parts->in->interactive ? NULL : "-c", NULL };
 	wrap(parts, words, !parts->in->interactive);
@@ -133,13 +138,14 @@ static int wrap_nix(struct parts *parts, struct err *e)
 static int envrc_refused(const char *path, struct err *e)
 {
 	err_set(e, 0, "%s is not allowed", path);
-	return err_hint(e, "read it, then run direnv allow; or take the host's programs with --tools host");
+	return err_hint(
+		e, "read it, then run direnv allow; or take the host's programs with --tools host");
 }
 
 /* Ask direnv, which executes nothing for that, whether the user has allowed this .envrc, and by which
  * file. Only a regular file is asked about: direnv would wait for a FIFO. */
-static int envrc_status(struct parts *parts, const char *direnv, const char *path, struct text *status,
-	struct err *e)
+static int envrc_status(struct parts *parts, const char *direnv, const char *path,
+	struct text *status, struct err *e)
 {
 	static char status_word[] = "status";
 	char *const arguments[] = { (char *)direnv, status_word, NULL };
@@ -150,7 +156,8 @@ static int envrc_status(struct parts *parts, const char *direnv, const char *pat
 			policy_origin(parts->policy, KEY_TOOLS));
 		return err_hint(e, "write it and run direnv allow, or use --tools host");
 	}
-	if (capture_run(direnv, arguments, parts->host->variables, 5000, 65536, status, &code, e) < 0)
+	if (capture_run(direnv, arguments, parts->host->variables, 5000, 65536, status, &code, e) <
+		0)
 		return err_prefix(e, "asking direnv about %s", path);
 	return 0;
 }
@@ -181,7 +188,10 @@ static int add_allowed_envrc(struct parts *parts, const char *direnv, struct err
 	/* Of the record of what is allowed, only this one file. direnv looks again, inside, before it
 	 * executes. */
 	if (record && host_has(record))
-		add_bind(parts, record, BIND_READ_ONLY, "direnv's permission");
+		add_bind_from(parts, record,
+			plan_text(parts->plan, "%s/.local/share/direnv/allow/%s",
+				parts->host->home, path_base(record)),
+			BIND_READ_ONLY, "direnv's permission");
 	return 0;
 }
 

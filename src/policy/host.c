@@ -4,15 +4,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <pwd.h>
-#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/path.h"
+#include "kernel/account.h"
 
 const char *host_variable(const struct host *host, const char *name)
 {
@@ -23,51 +23,20 @@ const char *host_variable(const struct host *host, const char *name)
 	return NULL;
 }
 
-static void file_close(FILE **file)
-{
-	if (*file)
-		fclose(*file);
-}
-
-/* Read /etc/passwd itself: a static program that asks NSS would load the host's libraries. */
-static bool passwd_find(bool (*matches)(const struct passwd *entry, const void *key),
-	const void *key, struct passwd *ret_entry, char *buffer, size_t size)
-{
-	__attribute__((cleanup(file_close))) FILE *file = fopen("/etc/passwd", "re");
-	struct passwd *found;
-	while (file && fgetpwent_r(file, ret_entry, buffer, size, &found) == 0)
-		if (matches(ret_entry, key))
-			return true;
-	return false;
-}
-
-static bool is_uid(const struct passwd *entry, const void *key)
-{
-	return entry->pw_uid == *(const uid_t *)key;
-}
-
-static bool is_name(const struct passwd *entry, const void *key)
-{
-	return strcmp(entry->pw_name, key) == 0;
-}
-
 int host_user(const char *name, uid_t *ret_uid, gid_t *ret_gid, struct err *e)
 {
-	struct passwd entry;
-	char buffer[4096];
+	struct account account;
 	uint64_t number;
-	if (passwd_find(is_name, name, &entry, buffer, sizeof buffer)) {
-		*ret_uid = entry.pw_uid;
-		*ret_gid = entry.pw_gid;
+	if (account_by_name(name, &account)) {
+		*ret_uid = account.entry.pw_uid;
+		*ret_gid = account.entry.pw_gid;
 		return 0;
 	}
 	if (number_parse(name, "user", 0, 4294967294u, &number, NULL) < 0)
 		return err_set(
 			e, 0, "there is no user '%s' in /etc/passwd, nor is it a number", name);
 	*ret_uid = (uid_t)number;
-	*ret_gid = (gid_t)number;
-	if (passwd_find(is_uid, ret_uid, &entry, buffer, sizeof buffer))
-		*ret_gid = entry.pw_gid;
+	*ret_gid = account_by_uid(*ret_uid, &account) ? account.entry.pw_gid : (gid_t)number;
 	return 0;
 }
 
@@ -76,12 +45,10 @@ int host_user(const char *name, uid_t *ret_uid, gid_t *ret_gid, struct err *e)
 static int identity_read(struct host *host, struct err *e)
 {
 	const char *home = host_variable(host, "HOME"), *user = host_variable(host, "USER");
-	struct passwd entry = { 0 };
-	char buffer[4096];
-	bool known =
-		(!home || !user) && passwd_find(is_uid, &host->uid, &entry, buffer, sizeof buffer);
+	struct account account;
+	bool known = (!home || !user) && account_by_uid(host->uid, &account);
 	if (!home)
-		home = known ? entry.pw_dir : NULL;
+		home = known ? account.entry.pw_dir : NULL;
 	if (!home || home[0] != '/') {
 		err_set(e, 0,
 			home ? "HOME is '%s', not an absolute path"
@@ -91,7 +58,7 @@ static int identity_read(struct host *host, struct err *e)
 	}
 	host->home = path_absolute("/", home);
 	host->user = user    ? memory_string(user)
-		     : known ? memory_string(entry.pw_name)
+		     : known ? memory_string(account.entry.pw_name)
 			     : memory_format("%u", host->uid);
 	return 0;
 }
@@ -159,5 +126,34 @@ char *host_expand(const struct host *host, const char *path)
 {
 	if (path[0] == '~' && (path[1] == '/' || path[1] == '\0'))
 		return path[1] ? path_join(host->home, path + 2) : memory_string(host->home);
+	return memory_string(path);
+}
+
+/* Directories of the home that a variable may have moved elsewhere. Inside they are where they are
+ * without it. */
+static const struct {
+	const char *variable;
+	const char *below;
+} moved[] = {
+	{ "XDG_CONFIG_HOME", ".config" },
+	{ "XDG_CACHE_HOME", ".cache" },
+	{ "XDG_DATA_HOME", ".local/share" },
+	{ "XDG_STATE_HOME", ".local/state" },
+};
+
+char *host_outside(const struct host *host, const char *path)
+{
+	struct stat info;
+	for (size_t i = 0; i < sizeof moved / sizeof moved[0]; i++) {
+		AUTO_FREE char *usual = path_join(host->home, moved[i].below);
+		const char *base = host_variable(host, moved[i].variable);
+		if (!base || base[0] != '/' || !path_is_within(path, usual))
+			continue;
+		AUTO_FREE char *joined = memory_format("%s/%s", base, path + strlen(usual));
+		AUTO_FREE char *place = path_absolute("/", joined);
+		/* Not every program asks these variables: what is there decides. */
+		if (stat(place, &info) == 0 || stat(path, &info) < 0)
+			return take_pointer(place);
+	}
 	return memory_string(path);
 }

@@ -30,5 +30,9 @@ const char *host_variable(const struct host *host, const char *name);
 /* `path` with a leading "~/" (or "~") replaced by the home; owned by the caller. */
 char *host_expand(const struct host *host, const char *path);
 
+/* Where on the host the things are that are at `path` (absolute, below the home) inside: the same, but
+ * for what lies in a directory that XDG_CONFIG_HOME and the like have moved; owned by the caller. */
+char *host_outside(const struct host *host, const char *path);
+
 /* The uid and gid of a user given by number or by name in /etc/passwd. */
 int host_user(const char *name, uid_t *ret_uid, gid_t *ret_gid, struct err *e);

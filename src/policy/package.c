@@ -248,7 +248,8 @@ static char *root_managed(const struct package_places *places, const char *file)
 	const char *relative = home_relative(places, file);
 	for (size_t i = 0; relative && i < COUNT(managers); i++)
 		if (word_is_within(relative, managers[i].root))
-			return memory_slice(file, (size_t)(relative - file) + strlen(managers[i].root));
+			return memory_slice(
+				file, (size_t)(relative - file) + strlen(managers[i].root));
 	return NULL;
 }
 

@@ -11,6 +11,7 @@
 #include "base/fd.h"
 #include "base/memory.h"
 #include "base/path.h"
+#include "kernel/account.h"
 
 static const char remedy[] = "set HUTCH_STATE_DIR to a place that can be written";
 
@@ -27,10 +28,13 @@ int state_directory_path(char **ret_path, struct err *e)
 	}
 	/* A relative path there is to be taken as not set. */
 	const char *base = getenv("XDG_STATE_HOME"), *below = "hutch";
+	struct account account;
 	if (!base || *base != '/') {
 		base = getenv("HOME");
 		below = ".local/state/hutch";
 	}
+	if (!base || !*base)
+		base = account_by_uid(geteuid(), &account) ? account.entry.pw_dir : NULL;
 	if (!base || *base != '/') {
 		err_set(e, 0,
 			"there is no home directory to keep hutch's state in (HOME is not set)");

@@ -113,8 +113,7 @@ static int session_make(struct session *session, char name[SESSION_PATH_SIZE])
 		openat(session->state_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (session->directory_fd < 0)
 		return errno == ENOENT ? 0 : -1;
-	int result = lock_take(
-		session->directory_fd, spare ? 0 : O_CREAT | O_EXCL, &session->lock);
+	int result = lock_take(session->directory_fd, spare ? 0 : O_CREAT | O_EXCL, &session->lock);
 	return result < 0 && (errno == ENOENT || errno == EEXIST) ? 0 : result;
 }
 
@@ -142,8 +141,8 @@ int session_create(struct session *ret_session, struct err *e)
 	int made = 0;
 	for (int i = 0; i < TRIES && made == 0; i++)
 		made = session_make(&session, name);
-	bool home = made == 1 &&
-		(mkdirat(session.directory_fd, "home", 0700) == 0 || errno == EEXIST);
+	bool home =
+		made == 1 && (mkdirat(session.directory_fd, "home", 0700) == 0 || errno == EEXIST);
 	if (home && session_open_home(&session) == 0) {
 		session_set_paths(&session, state, name);
 		*ret_session = session;
@@ -220,7 +219,8 @@ static int session_recycle(struct session *session)
 		futimens(session->home_fd, NULL) < 0)
 		return -1;
 	fd_close(&session->lock);
-	return renameat2(session->state_fd, name, session->state_fd, SESSION_SPARE, RENAME_NOREPLACE);
+	return renameat2(
+		session->state_fd, name, session->state_fd, SESSION_SPARE, RENAME_NOREPLACE);
 }
 
 /* All that is large goes while the lock is held; the rest, lock included, under a name that says

@@ -35,11 +35,18 @@ static int directory_ensure(const char *path, struct err *e)
 	return 0;
 }
 
+/* Where on the host the state is that a profile has at `path`; owned by the caller. */
+static char *state_place(const struct host *host, const char *path)
+{
+	AUTO_FREE char *inside = host_expand(host, path);
+	return host_outside(host, inside);
+}
+
 /* Before anything is made: what is in the way of one place must not leave the others behind. */
 static int state_check(const struct agent *agent, const struct host *host, struct err *e)
 {
 	for (const char *const *path = agent->state; path && *path; path++) {
-		AUTO_FREE char *full = host_expand(host, *path);
+		AUTO_FREE char *full = state_place(host, *path);
 		struct stat info;
 		if (stat(full, &info) < 0 || S_ISDIR(info.st_mode))
 			continue;
@@ -47,7 +54,7 @@ static int state_check(const struct agent *agent, const struct host *host, struc
 		return err_hint(e, "move it away, or run with --agent none");
 	}
 	for (const struct agent_file *file = agent->files; file && file->path; file++) {
-		AUTO_FREE char *full = host_expand(host, file->path);
+		AUTO_FREE char *full = state_place(host, file->path);
 		struct stat info;
 		if (stat(full, &info) < 0 || S_ISREG(info.st_mode))
 			continue;
@@ -63,14 +70,15 @@ static int state_prepare(const struct agent *agent, bool create, const struct ho
 	for (const struct agent_file *file = agent->files; file && file->path; file++) {
 		AUTO_FREE char *full = host_expand(host, file->path);
 		if (!path_is_within(full, host->home))
-			return err_set(e, 0, "agent %s: %s is not below the home", agent->name, full);
+			return err_set(
+				e, 0, "agent %s: %s is not below the home", agent->name, full);
 		const char *below = full + strlen(host->home) + 1;
 		const char *initial = create ? file->initial : NULL;
 		if (state_add(session, full, below, initial, file->merge, e) < 0)
 			return err_prefix(e, "agent %s", agent->name);
 	}
 	for (const char *const *path = create ? agent->state : NULL; path && *path; path++) {
-		AUTO_FREE char *full = host_expand(host, *path);
+		AUTO_FREE char *full = state_place(host, *path);
 		if (directory_ensure(full, e) < 0)
 			return err_prefix(e, "agent %s", agent->name);
 	}
@@ -78,8 +86,8 @@ static int state_prepare(const struct agent *agent, bool create, const struct ho
 }
 
 /* A home that lasts: <state>/homes/NAME, seeded when it is new. */
-static int kept_prepare(const struct policy *policy, const struct host *host, char **ret_source,
-	struct err *e)
+static int kept_prepare(
+	const struct policy *policy, const struct host *host, char **ret_source, struct err *e)
 {
 	const char *name = policy_value(policy, KEY_HOME);
 	if (!name)

@@ -54,8 +54,8 @@ static int seed_write(const char *path, const struct seed *seed, struct err *e)
 	for (; seed->path; seed++)
 		if (file_write(directory, seed) < 0)
 			return err_set(e, errno, "cannot write %s/%s", path, seed->path);
-	AUTO_CLOSE int done = openat(
-		directory, marker, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+	AUTO_CLOSE int done =
+		openat(directory, marker, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (done < 0)
 		return err_set(e, errno, "cannot write %s/%s", path, marker);
 	return 0;

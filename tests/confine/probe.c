@@ -67,8 +67,8 @@ static void result(bool good, const char *name, const char *format, ...)
 static void want_error(long value, int error, const char *name)
 {
 	int number = errno;
-	result(value < 0 && number == error, name, "%s, not %s", value < 0 ? strerror(number) : "works",
-		strerror(error));
+	result(value < 0 && number == error, name, "%s, not %s",
+		value < 0 ? strerror(number) : "works", strerror(error));
 }
 
 static void want_success(long value, const char *name)
@@ -131,7 +131,8 @@ static void refused_sockets(void)
 		{ "netlink audit", AF_NETLINK, SOCK_RAW, NETLINK_AUDIT, EPROTONOSUPPORT },
 		{ "netlink netfilter", AF_NETLINK, SOCK_RAW, NETLINK_NETFILTER, EPROTONOSUPPORT },
 		{ "netlink generic", AF_NETLINK, SOCK_RAW, NETLINK_GENERIC, EPROTONOSUPPORT },
-		{ "netlink uevent", AF_NETLINK, SOCK_DGRAM, NETLINK_KOBJECT_UEVENT, EPROTONOSUPPORT },
+		{ "netlink uevent", AF_NETLINK, SOCK_DGRAM, NETLINK_KOBJECT_UEVENT,
+			EPROTONOSUPPORT },
 		{ "mptcp", AF_INET, SOCK_STREAM, 262, EPROTONOSUPPORT },
 		{ "sctp by protocol", AF_INET6, SOCK_STREAM, 132, EPROTONOSUPPORT },
 		{ "sctp by type", AF_INET, SOCK_SEQPACKET, 0, ESOCKTNOSUPPORT },
@@ -171,7 +172,8 @@ static void refused_namespaces(void)
 			_exit(0);
 		want_error(child, EPERM, name);
 	}
-	want_error(unshare(CLONE_NEWUSER | CLONE_FS), EPERM, "unshare: user with others is refused");
+	want_error(
+		unshare(CLONE_NEWUSER | CLONE_FS), EPERM, "unshare: user with others is refused");
 }
 
 static void refused_others(void)
@@ -186,11 +188,13 @@ static void refused_others(void)
 	}
 	want_error(prlimit(child, RLIMIT_NOFILE, &limit, NULL), EPERM,
 		"limits of another process are refused");
-	want_success(prlimit(child, RLIMIT_NOFILE, NULL, &limit), "limits of another process are told");
+	want_success(
+		prlimit(child, RLIMIT_NOFILE, NULL, &limit), "limits of another process are told");
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	want_error(prlimit(1, RLIMIT_NOFILE, &limit, NULL), EPERM, "limits of init are refused");
-	want_error(personality(READ_IMPLIES_EXEC), EPERM, "personality: executable data is refused");
+	want_error(
+		personality(READ_IMPLIES_EXEC), EPERM, "personality: executable data is refused");
 	want_error(personality(MMAP_PAGE_ZERO), EPERM, "personality: page 0 is refused");
 	want_error(syscall(SECCOMP_CALLS_KNOWN), ENOSYS, "calls that are too new are refused");
 	want_error(syscall(5000), ENOSYS, "calls that do not exist are refused");
@@ -305,8 +309,8 @@ static void allowed_others(void)
 	want_success(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC), "timerfd");
 	want_success(epoll_create1(EPOLL_CLOEXEC), "epoll");
 	want_success(shmget(IPC_PRIVATE, 4096, 0600), "shared memory");
-	void *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS,
-		-1, 0);
+	void *code = mmap(
+		NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	result(code != MAP_FAILED, "memory for compilers that run code", "%s", strerror(errno));
 }
 
@@ -335,8 +339,8 @@ static void verb_nesting(char **arguments)
 	want_success(umount2("/tmp", MNT_DETACH), "umount2");
 	want_success(syscall(SYS_open_tree, AT_FDCWD, "/usr", 1), "open_tree");
 	want_success(chroot("/"), "chroot");
-	result(syscall(SYS_clone3, NULL, 0) < 0 && errno == EINVAL, "clone3 reaches the kernel", "%s",
-		strerror(errno));
+	result(syscall(SYS_clone3, NULL, 0) < 0 && errno == EINVAL, "clone3 reaches the kernel",
+		"%s", strerror(errno));
 }
 
 static void verb_x32(char **arguments)
@@ -373,7 +377,8 @@ static void verb_stdio(char **arguments)
 		int read_fd = open(stdio_names[fd], O_RDONLY | O_NONBLOCK);
 		int read_error = read_fd < 0 ? errno : 0;
 		int write_fd = open(stdio_names[fd], O_WRONLY | O_NONBLOCK);
-		fprintf(witness, "%d %s %s\n", fd, read_fd >= 0 ? "read" : strerrorname_np(read_error),
+		fprintf(witness, "%d %s %s\n", fd,
+			read_fd >= 0 ? "read" : strerrorname_np(read_error),
 			write_fd >= 0 ? "write" : strerrorname_np(errno));
 	}
 	fclose(witness);
@@ -418,7 +423,8 @@ static void write_at(const char *directory)
 		{ "unlink of a link", unlink(b) },
 		{ "fifo", mkfifo(b, 0600) },
 		{ "unlink of a fifo", unlink(b) },
-		{ "socket", bind(socket(AF_UNIX, SOCK_STREAM, 0), (void *)&address, sizeof address) },
+		{ "socket",
+			bind(socket(AF_UNIX, SOCK_STREAM, 0), (void *)&address, sizeof address) },
 		{ "unlink of a socket", unlink(b) },
 		{ "file without a name", open(directory, O_RDWR | O_TMPFILE, 0600) },
 		{ "unlink of the last", unlink(a) },

@@ -254,8 +254,9 @@ int policy_compile(const struct compile *compile, struct plan *ret_plan, struct 
 		compile_home(&parts, e) < 0)
 		goto out;
 	compile_tools(&parts);
-	if (compile_workspace(&parts, e) < 0 || compile_programs(&parts, e) < 0 ||
-		compile_wrapper(&parts, e) < 0 || compile_binds(&parts, false, e) < 0)
+	/* Programs last: what the user's own mounts show needs no mount of its own. */
+	if (compile_workspace(&parts, e) < 0 || compile_binds(&parts, false, e) < 0 ||
+		compile_programs(&parts, e) < 0 || compile_wrapper(&parts, e) < 0)
 		goto out;
 	if (compile_last(&parts, e) < 0)
 		goto out;

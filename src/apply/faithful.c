@@ -33,15 +33,15 @@ static int attach_failed(const char *source, const char *target, struct err *e)
 }
 
 /* Restrict a detached tree and put it at the target of `op`. */
-static int attach(struct faithful *f, int *tree, const struct op *op, uint64_t attributes,
-	struct err *e)
+static int attach(
+	struct faithful *f, int *tree, const struct op *op, uint64_t attributes, struct err *e)
 {
 	const char *source = op->source ? op->source : "";
 	struct stat info;
 	if (mount_restrict(*tree, attributes) < 0 || fstat(*tree, &info) < 0)
 		return attach_failed(source, op->target, e);
-	AUTO_CLOSE int place = S_ISDIR(info.st_mode) ? place_directory(f, op, 0755, e)
-						     : place_file(f, op, e);
+	AUTO_CLOSE int place =
+		S_ISDIR(info.st_mode) ? place_directory(f, op, 0755, e) : place_file(f, op, e);
 	if (place < 0)
 		return -1;
 	if (mount_attach(*tree, place) < 0)
@@ -108,7 +108,8 @@ static int apply_tmpfs(struct faithful *f, const struct op *op, struct err *e)
 		return -1;
 	AUTO_CLOSE int mount = mount_new("tmpfs", option, plain);
 	if (mount < 0 || mount_attach(mount, place) < 0)
-		return err_set(e, errno, "Can't mount tmpfs on /newroot/%s", place_inside(op->target));
+		return err_set(
+			e, errno, "Can't mount tmpfs on /newroot/%s", place_inside(op->target));
 	place_covered(f, &mount, op->target);
 	return 0;
 }
@@ -121,7 +122,8 @@ static int apply_mqueue(struct faithful *f, const struct op *op, struct err *e)
 	static const struct mount_option option[] = { { "source", "mqueue" }, { NULL, NULL } };
 	AUTO_CLOSE int mount = mount_new("mqueue", option, 0);
 	if (mount < 0 || mount_attach(mount, place) < 0)
-		return err_set(e, errno, "Can't mount mqueue on /newroot/%s", place_inside(op->target));
+		return err_set(
+			e, errno, "Can't mount mqueue on /newroot/%s", place_inside(op->target));
 	return 0;
 }
 
@@ -189,7 +191,8 @@ static int link_exists(int parent, const char *name, const struct op *op, struct
 	text[length] = '\0';
 	if (strcmp(text, op->value) == 0)
 		return 0;
-	return err_set(e, 0, "Can't make symlink at %s: existing destination is %s", op->target, text);
+	return err_set(
+		e, 0, "Can't make symlink at %s: existing destination is %s", op->target, text);
 }
 
 static int apply_symlink(struct faithful *f, const struct op *op, struct err *e)
@@ -227,10 +230,12 @@ static int apply_remount_ro(struct faithful *f, const struct op *op, struct err 
 	if (errno == EINVAL) /* it is not where a mount begins */
 		return err_set(e, 0,
 			"Can't remount readonly on /newroot/%s: Unable to find \"/newroot/%s\" in "
-			"mount table", inside, inside);
+			"mount table",
+			inside, inside);
 	return err_set(e, errno,
 		"Can't remount readonly on /newroot/%s: Unable to remount destination \"/newroot/%s\" "
-		"with correct flags", inside, inside);
+		"with correct flags",
+		inside, inside);
 }
 
 static int apply_mount(struct faithful *f, const struct op *op, struct err *e)

@@ -64,8 +64,7 @@ static int last_copy(const char *path, char ret_name[NAME_MAX + 1])
 }
 
 /* Open the first `length` bytes of `path` as a directory, made with its parents if missing. */
-static int directory_open(
-	const struct faithful *f, const char *path, size_t length, mode_t mode)
+static int directory_open(const struct faithful *f, const char *path, size_t length, mode_t mode)
 {
 	char text[PATH_MAX];
 	if (length >= sizeof text) {

@@ -26,8 +26,8 @@ static int proc_mount(const struct op *op)
 {
 	static const struct mount_option source[] = { { "source", "proc" }, { NULL, NULL } };
 	if (!(op->flags & PROC_HOST))
-		return mount_new("proc", source,
-			MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+		return mount_new(
+			"proc", source, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
 	AUTO_CLOSE int tree = mount_clone(AT_FDCWD, "/proc");
 	if (tree < 0 || mount_restrict(tree, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV) < 0)
 		return -1;
@@ -44,7 +44,8 @@ static int proc_cover(int proc, const char *name, const char *target, struct err
 	}
 	AUTO_CLOSE int tree = mount_clone(proc, name);
 	if (tree < 0 ||
-		mount_restrict(tree, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV) < 0 ||
+		mount_restrict(tree, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV) <
+			0 ||
 		attach_at(proc, name, tree) < 0)
 		return err_set(e, errno, "Can't bind mount /newroot/%s/%s on /newroot/%s/%s",
 			place_inside(target), name, place_inside(target), name);
@@ -59,7 +60,8 @@ int faithful_proc(struct faithful *f, const struct op *op, struct err *e)
 		return -1;
 	AUTO_CLOSE int proc = proc_mount(op);
 	if (proc < 0 || mount_attach(proc, place) < 0)
-		return err_set(e, errno, "Can't mount proc on /newroot/%s", place_inside(op->target));
+		return err_set(
+			e, errno, "Can't mount proc on /newroot/%s", place_inside(op->target));
 	for (size_t i = 0; i < sizeof covered / sizeof covered[0]; i++)
 		if (proc_cover(proc, covered[i], op->target, e) < 0)
 			return -1;
@@ -69,12 +71,14 @@ int faithful_proc(struct faithful *f, const struct op *op, struct err *e)
 
 /* --- dev ------------------------------------------------------------------------------------- */
 
-static int dev_node(int dev, const char *source, const char *name, const char *target, struct err *e)
+static int dev_node(
+	int dev, const char *source, const char *name, const char *target, struct err *e)
 {
 	if (mknodat(dev, name, S_IFREG | 0444, 0) < 0)
 		return err_set(e, errno, "Can't create file %s/%s", target, name);
 	AUTO_CLOSE int tree = mount_clone(AT_FDCWD, source);
-	if (tree < 0 || mount_restrict(tree, MOUNT_ATTR_NOSUID) < 0 || attach_at(dev, name, tree) < 0)
+	if (tree < 0 || mount_restrict(tree, MOUNT_ATTR_NOSUID) < 0 ||
+		attach_at(dev, name, tree) < 0)
 		return err_set(e, errno, "Can't bind mount /oldroot%s on /newroot/%s/%s", source,
 			place_inside(target), name);
 	return 0;
@@ -95,22 +99,24 @@ static int dev_links_make(int dev, const char *target, struct err *e)
 {
 	for (size_t i = 0; i < sizeof dev_links / sizeof dev_links[0]; i++)
 		if (symlinkat(dev_links[i].text, dev, dev_links[i].name) < 0)
-			return err_set(e, errno, "Can't create symlink %s/%s", target,
-				dev_links[i].name);
+			return err_set(
+				e, errno, "Can't create symlink %s/%s", target, dev_links[i].name);
 	return 0;
 }
 
 static int dev_terminals(int dev, const char *target, struct err *e)
 {
-	static const struct mount_option options[] = { { "source", "devpts" }, { "newinstance", NULL },
-		{ "ptmxmode", "0666" }, { "mode", "620" }, { NULL, NULL } };
+	static const struct mount_option options[] = { { "source", "devpts" },
+		{ "newinstance", NULL }, { "ptmxmode", "0666" }, { "mode", "620" },
+		{ NULL, NULL } };
 	if (mkdirat(dev, "shm", 0755) < 0)
 		return err_set(e, errno, "Can't create %s/shm", target);
 	if (mkdirat(dev, "pts", 0755) < 0)
 		return err_set(e, errno, "Can't create %s/devpts", target);
 	AUTO_CLOSE int pts = mount_new("devpts", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
 	if (pts < 0 || attach_at(dev, "pts", pts) < 0)
-		return err_set(e, errno, "Can't mount devpts on /newroot/%s/pts", place_inside(target));
+		return err_set(
+			e, errno, "Can't mount devpts on /newroot/%s/pts", place_inside(target));
 	if (symlinkat("pts/ptmx", dev, "ptmx") < 0)
 		return err_set(e, errno, "Can't make symlink at %s/ptmx", target);
 	return 0;
@@ -127,7 +133,8 @@ static int dev_console(int dev, const char *target, struct err *e)
 		return 0;
 	path[length] = '\0';
 	struct stat named, open;
-	if (stat(path, &named) < 0 || fstat(STDOUT_FILENO, &open) < 0 || named.st_rdev != open.st_rdev)
+	if (stat(path, &named) < 0 || fstat(STDOUT_FILENO, &open) < 0 ||
+		named.st_rdev != open.st_rdev)
 		return 0; /* of another devpts: it has no name here */
 	return dev_node(dev, path, "console", target, e);
 }
@@ -135,13 +142,15 @@ static int dev_console(int dev, const char *target, struct err *e)
 int faithful_dev(struct faithful *f, const struct op *op, struct err *e)
 {
 	static const char *const nodes[] = { "null", "zero", "full", "random", "urandom", "tty" };
-	static const struct mount_option options[] = { { "source", "tmpfs" }, { "mode", "0755" }, { NULL, NULL } };
+	static const struct mount_option options[] = { { "source", "tmpfs" }, { "mode", "0755" },
+		{ NULL, NULL } };
 	AUTO_CLOSE int place = place_directory(f, op, 0755, e);
 	if (place < 0)
 		return -1;
 	AUTO_CLOSE int dev = mount_new("tmpfs", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
 	if (dev < 0 || mount_attach(dev, place) < 0)
-		return err_set(e, errno, "Can't mount tmpfs on /newroot/%s", place_inside(op->target));
+		return err_set(
+			e, errno, "Can't mount tmpfs on /newroot/%s", place_inside(op->target));
 	for (size_t i = 0; i < sizeof nodes / sizeof nodes[0]; i++) {
 		char source[32];
 		snprintf(source, sizeof source, "/dev/%s", nodes[i]);
@@ -199,8 +208,8 @@ static int layers_add(struct overlay *overlay, const struct op *op)
 }
 
 /* Names relative to the base, which is the current directory when the overlay is made. */
-static int changes_make(struct faithful *f, const struct op *op, struct overlay *overlay,
-	struct err *e)
+static int changes_make(
+	struct faithful *f, const struct op *op, struct overlay *overlay, struct err *e)
 {
 	if (op->kind == OP_TMP_OVERLAY) {
 		unsigned number = f->made++;
@@ -241,13 +250,13 @@ static int overlay_failed(const struct op *op, const struct overlay *overlay, st
 		"Can't make overlay mount on /newroot/%s with options %s%s%s%s%slowerdir=%s,userxattr%s",
 		place_inside(op->target), overlay->upper[0] ? "upperdir=" : "", overlay->upper,
 		overlay->upper[0] ? ",workdir=" : "", overlay->work, overlay->upper[0] ? "," : "",
-		overlay->lower,
-		number == ELOOP ? ": Overlay directories may not overlap" : "");
+		overlay->lower, number == ELOOP ? ": Overlay directories may not overlap" : "");
 }
 
 int faithful_overlay(struct faithful *f, const struct op *op, struct err *e)
 {
-	static struct overlay overlay; /* too large for the stack; this process does one at a time */
+	static struct overlay
+		overlay; /* too large for the stack; this process does one at a time */
 	overlay = (struct overlay){ 0 };
 	AUTO_CLOSE int place = place_directory(f, op, 0755, e);
 	if (place < 0)

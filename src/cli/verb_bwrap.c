@@ -100,7 +100,9 @@ static int run(struct bwrap_request *request)
 
 static int usage(FILE *out, const char *name, int code)
 {
-	fprintf(out, "usage: %s [OPTIONS...] [--] COMMAND [ARGS...]\n\n%s", name, bwrap_help);
+	AUTO_TEXT lines = { 0 };
+	bwrap_help_add(&lines);
+	fprintf(out, "usage: %s [OPTIONS...] [--] COMMAND [ARGS...]\n\n%s", name, lines.data);
 	return fflush(out) == 0 ? code : EXIT_BWRAP;
 }
 

@@ -29,11 +29,13 @@
 #include "engines/direct_inside.h"
 #include "kernel/process.h"
 
-static const struct namespace {
+static const struct namespace
+{
 	const char *name; /* in a plan */
 	unsigned long flag;
 	const char *file; /* below /proc/PID/ns; NULL: bubblewrap does not tell */
-} namespaces[] = {
+}
+namespaces[] = {
 	{ "user", CLONE_NEWUSER, NULL },
 	{ "cgroup", CLONE_NEWCGROUP, "cgroup" },
 	{ "ipc", CLONE_NEWIPC, "ipc" },
@@ -178,7 +180,8 @@ static int information(const struct direct *direct, pid_t pid, struct err *e)
 {
 	const struct bwrap_request *request = direct->request;
 	if (request->info >= 0) {
-		if (information_write(direct, request->info, pid, "{\n    ", "\n    ", "\n}\n", e) < 0)
+		if (information_write(direct, request->info, pid, "{\n    ", "\n    ", "\n}\n", e) <
+			0)
 			return -1;
 		close(request->info);
 	}
@@ -235,8 +238,8 @@ static int end_await(pid_t pid, int report, int *ret_code, struct err *e)
 	return 0;
 }
 
-static int parent_run(struct direct *direct, pid_t pid, int report, int *go, int *ret_code,
-	struct err *e)
+static int parent_run(
+	struct direct *direct, pid_t pid, int report, int *go, int *ret_code, struct err *e)
 {
 	if (parent_prepare(direct, pid, go, e) < 0) {
 		kill(pid, SIGKILL);

@@ -255,8 +255,8 @@ static int command_execute(const struct direct *direct, struct err *e)
 		return -1;
 	if (filters_install(direct, e) < 0)
 		return -1;
-	process_execute(plan->argv0, plan->command, environment, environment_get(environment, "PATH"),
-		&execution);
+	process_execute(plan->argv0, plan->command, environment,
+		environment_get(environment, "PATH"), &execution);
 	return err_set(e, errno, "execvp %s", plan->command[0]);
 }
 

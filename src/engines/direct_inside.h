@@ -12,7 +12,7 @@
 
 struct direct_filter {
 	struct sock_filter *code; /* owned */
-	size_t length;		  /* instructions */
+	size_t length;            /* instructions */
 };
 
 /* All that is found out before the clone. */
@@ -20,12 +20,12 @@ struct direct {
 	const struct bwrap_request *request;
 	bool harden;
 	unsigned long flags; /* of clone(2) */
-	uid_t uid;	     /* of the caller */
+	uid_t uid;           /* of the caller */
 	gid_t gid;
 	bool child_ignored; /* SIGCHLD was, and is for the command */
-	int proc;	    /* the outer /proc */
-	int report;	    /* the child's end: struct direct_report, or only its code */
-	int go;		    /* a byte arrives when the parent is done; -1: not waited for */
+	int proc;           /* the outer /proc */
+	int report;         /* the child's end: struct direct_report, or only its code */
+	int go;             /* a byte arrives when the parent is done; -1: not waited for */
 
 	/* The environment, whose last entry is PWD; for which there are candidates. */
 	struct strings environment;

@@ -99,7 +99,7 @@ int reason_map(uid_t uid, struct err *e)
 	return err_hint(e,
 		"root needs CAP_SETFCAP for that (Linux 5.12): start the container with\n"
 		"--cap-add SETFCAP\n"
-		"or run hutch as another user, or with --user 1000 where that works");
+		"or run hutch as another user (--user does not help)");
 }
 
 int reason_proc(struct err *e)

@@ -64,4 +64,4 @@ int read_bwrap(int argc, char *const *argv, const struct bwrap_caller *caller,
 void bwrap_request_free(struct bwrap_request *request);
 
 /* The lines of --help below that of usage. */
-extern const char bwrap_help[];
+void bwrap_help_add(struct text *out);

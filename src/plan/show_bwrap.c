@@ -224,6 +224,49 @@ static int show_overlay(struct bwrap *b, const struct op *op)
 	return 0;
 }
 
+static int show_tmp_overlay(struct bwrap *b, const struct op *op)
+{
+	if (!knows(b, "--overlay"))
+		return lose(b, op, "overlays came with 0.11");
+	for (size_t i = 0; op->layers[i]; i++)
+		line(b, "--overlay-src", op->layers[i], NULL);
+	return line(b, "--tmp-overlay", op->target, NULL);
+}
+
+/* What a caller's descriptor holds: its number is the caller's too. */
+static int show_data(struct bwrap *b, const struct op *op)
+{
+	char number[16];
+	snprintf(number, sizeof number, "%d", op->fd);
+	if (!knows(b, "--perms"))
+		return lose(b, op, "its permissions cannot be set");
+	start(b);
+	perms(b, op->perms);
+	word(b, op->kind == OP_COPY_FD       ? "--file"
+		: op->flags & BIND_READ_ONLY ? "--ro-bind-data"
+					     : "--bind-data");
+	word(b, number);
+	word(b, op->target);
+	end(b);
+	return 0;
+}
+
+static int show_chmod(struct bwrap *b, const struct op *op)
+{
+	char octal[16];
+	snprintf(octal, sizeof octal, "%04o", op->perms);
+	if (!knows(b, "--perms"))
+		return lose(b, op, "permissions cannot be changed");
+	return line(b, "--chmod", octal, op->target);
+}
+
+static int show_filter(struct bwrap *b, const struct op *op)
+{
+	char number[16];
+	snprintf(number, sizeof number, "%d", op->fd);
+	return line(b, "--add-seccomp-fd", number, NULL);
+}
+
 static int show_proc(struct bwrap *b, const struct op *op)
 {
 	if ((op->flags & PROC_NESTING) &&
@@ -412,12 +455,16 @@ static int show_operation(struct bwrap *b, const struct op *op)
 	case OP_REMOUNT_RO:
 		return line(b, "--remount-ro", op->target, NULL);
 	case OP_TMP_OVERLAY:
+		return show_tmp_overlay(b, op);
 	case OP_COPY_FD:
 	case OP_BIND_DATA:
+		return show_data(b, op);
 	case OP_MQUEUE:
+		return line(b, "--mqueue", op->target, NULL);
 	case OP_CHMOD:
+		return show_chmod(b, op);
 	case OP_SECCOMP_FD:
-		return lose(b, op, "it is part of a bubblewrap command line that exists already");
+		return show_filter(b, op);
 	case OP_ENV_CLEAR:
 		return show_clear(b, op);
 	case OP_ENV_KEEP:

@@ -265,7 +265,7 @@ static void rows_add(struct rows *rows, const struct op *op)
 	if (last && row_joins(last, &next)) {
 		if (columns(&last->what) + 1 + columns(&next.what) <= WHAT_COLUMNS) {
 			text_add(&last->what, " ");
-			text_add(&last->what, next.what.data);
+			text_add(&last->what, next.what.data ? next.what.data : "");
 			text_free(&next.what);
 			return;
 		}

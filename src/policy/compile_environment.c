@@ -6,6 +6,7 @@
 #include "base/fd.h"
 #include "base/memory.h"
 #include "base/path.h"
+#include "kernel/account.h"
 #include "kernel/lookup.h"
 #include "policy/compile_parts.h"
 #include "policy/lists.h"
@@ -119,7 +120,37 @@ static void add_places(struct parts *parts)
 	add_set(parts, "XDG_STATE_HOME", plan_text(plan, "%s/.local/state", home), because);
 	add_set(parts, "XDG_RUNTIME_DIR", plan_text(plan, "/run/user/%u", parts->host->uid),
 		because);
-	add_set(parts, "PWD", plan_copy(plan, parts->host->directory), because);
+	add_set(parts, "PWD", parts->directory, because);
+}
+
+/* Who the command is inside, where that is another. */
+static void add_user_name(struct parts *parts)
+{
+	const struct op *identity = plan_identity(parts);
+	struct account account;
+	if (identity->uid == parts->host->uid ||
+		policy_word(parts->policy, KEY_ENVIRONMENT) == WORD_ENVIRONMENT_CLEAN)
+		return;
+	const char *name = account_by_uid(identity->uid, &account)
+				   ? plan_copy(parts->plan, account.entry.pw_name)
+				   : plan_text(parts->plan, "%u", identity->uid);
+	const char *because = plan_copy(parts->plan, identity->because);
+	add_set(parts, "USER", name, because);
+	add_set(parts, "LOGNAME", name, because);
+}
+
+/* The user has the agent's files elsewhere, and that is not the sandbox's to know: it is said. */
+static void note_moved(struct parts *parts)
+{
+	const struct agent *agent = parts->in->agents->command;
+	for (char *const *entry = parts->host->variables; agent && *entry; entry++) {
+		const char *name = name_of(parts, *entry);
+		if (matches_any(name, agent->drop) && host_variable(parts->host, name))
+			strings_take(parts->notes,
+				memory_format("%s is not passed on, so %s has here what is in its "
+					      "usual places",
+					name, agent->name));
+	}
 }
 
 /* NAME=VALUE pairs that an agent needs. */
@@ -133,7 +164,7 @@ static void add_pairs(struct parts *parts, const char *const *pairs, const char 
 static void add_agents(struct parts *parts)
 {
 	const struct agents *agents = parts->in->agents;
-	bool root = parts->host->uid == 0 && !policy_value(parts->policy, KEY_USER);
+	bool root = plan_identity(parts)->uid == 0;
 	for (size_t i = 0; i < agents->count; i++) {
 		const struct agent *agent = agents->agent[i];
 		const char *because = plan_text(parts->plan, "agent %s", agent->name);
@@ -227,8 +258,10 @@ int compile_environment(struct parts *parts, struct err *e)
 {
 	add_base(parts);
 	add_places(parts);
+	add_user_name(parts);
 	add_nix_remote(parts);
 	add_agents(parts);
+	note_moved(parts);
 	if (add_user(parts, e) < 0)
 		return -1;
 	plan_add(parts->plan, OP_CWD, "workspace")->target =

@@ -244,6 +244,20 @@ int add_program(struct parts *parts, const char *command, const char *const *ins
 	return 0;
 }
 
+static const char own_program[] = "the command's own program";
+
+/* The program of the agent that is started: where its profile says, and last of all in the project, where
+ * npm puts what is the project's own. */
+static int add_own_program(struct parts *parts, const char *const *install, struct err *e)
+{
+	AUTO_STRINGS places = { 0 };
+	for (; *install; install++)
+		strings_add(&places, *install);
+	strings_take(&places, path_join(parts->host->directory, "node_modules/.bin"));
+	return add_program(parts, parts->in->command[0], (const char *const *)places.item,
+		own_program, NULL, e);
+}
+
 static int add_agent_programs(struct parts *parts, struct err *e)
 {
 	const struct agents *agents = parts->in->agents;
@@ -261,16 +275,17 @@ static int add_agent_programs(struct parts *parts, struct err *e)
 int compile_programs(struct parts *parts, struct err *e)
 {
 	const struct agents *agents = parts->in->agents;
-	const char *const *install = agents->command ? agents->command->install : NULL;
-	if (add_program(parts, parts->in->command[0], install, "the command's own program", NULL,
-		    e) < 0)
+	int result = agents->command ? add_own_program(parts, agents->command->install, e)
+				     : add_program(parts, parts->in->command[0], NULL, own_program,
+					       NULL, e);
+	if (result < 0)
 		return -1;
 	/* Of agents that nobody named there is nothing to say. */
 	AUTO_STRINGS unsaid = { 0 };
 	struct strings *notes = parts->notes;
 	if (agents->found)
 		parts->notes = &unsaid;
-	int result = add_agent_programs(parts, e);
+	result = add_agent_programs(parts, e);
 	parts->notes = notes;
 	return result;
 }

@@ -12,9 +12,10 @@ struct parts {
 	const struct host *host;
 	struct plan *plan;
 	struct strings *notes;
-	struct strings path;  /* directories to add to PATH, for programs found elsewhere */
-	uint64_t memory;      /* of this machine, bytes */
-	char *const *command; /* what is run in the end */
+	struct strings path;   /* directories to add to PATH, for programs found elsewhere */
+	const char *directory; /* the workspace by the name that the shell has for it */
+	uint64_t memory;       /* of this machine, bytes */
+	char *const *command;  /* what is run in the end */
 };
 
 /* compile_system.c: the host's programs and settings, /proc, /dev, temporary directories */

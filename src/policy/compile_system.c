@@ -17,24 +17,31 @@ static void add_file(
 	op->perms = 0444;
 }
 
+/* A line of /etc/passwd has fields, and hutch's own must not be taken for others. */
+static bool is_account_name(const char *name)
+{
+	for (; *name; name++)
+		if (*name == ':' || *name == '/' || (unsigned char)*name <= ' ' || *name == 127)
+			return false;
+	return true;
+}
+
 /* accounts: self: nobody but the user, under the name given. */
-static void add_accounts(struct parts *parts)
+static int add_accounts(struct parts *parts, struct err *e)
 {
 	const char *name = policy_value(parts->policy, KEY_ACCOUNTS);
 	const char *because = policy_origin(parts->policy, KEY_ACCOUNTS);
-	const struct op nobody = { .uid = parts->host->uid, .gid = parts->host->gid };
-	const struct op *identity = &nobody;
-	for (size_t i = 0; i < parts->plan->count; i++)
-		if (parts->plan->op[i].kind == OP_IDENTITY)
-			identity = &parts->plan->op[i];
-	unsigned uid = identity->uid, gid = identity->gid;
+	unsigned uid = plan_identity(parts)->uid, gid = plan_identity(parts)->gid;
 	if (!name)
 		name = parts->host->user;
+	if (!is_account_name(name))
+		return err_set(e, 0, "%s: '%s' cannot be a user's name", because, name);
 	add_file(parts, "/etc/passwd",
 		plan_text(parts->plan, "%s:x:%u:%u::%s:/bin/bash\n", name, uid, gid,
 			parts->host->home),
 		because);
 	add_file(parts, "/etc/group", plan_text(parts->plan, "%s:x:%u:\n", name, gid), because);
+	return 0;
 }
 
 /* What `nix develop` needs of the host before the store takes over. git, since nix calls it for a
@@ -79,12 +86,27 @@ static void add_proc_dev(struct parts *parts)
 	dev->size = (parts->memory / 16) & ~UINT64_C(0xfffff);
 }
 
+/* What a preset says of the system goes with its tools; what the user says is not weakened. */
+static int system_is_minimal(const struct parts *parts, bool *ret_minimal, struct err *e)
+{
+	const char *because = policy_origin(parts->policy, KEY_SYSTEM);
+	bool minimal = policy_word(parts->policy, KEY_SYSTEM) == WORD_SYSTEM_MINIMAL;
+	bool nix = policy_word(parts->policy, KEY_TOOLS) == WORD_TOOLS_NIX;
+	*ret_minimal = minimal && nix;
+	if (!minimal || nix || strncmp(because, "preset ", 7) == 0)
+		return 0;
+	err_set(e, 0, "%s: a minimal system has no programs, and tools are not nix", because);
+	return err_hint(e, "add --tools nix, or leave the system full");
+}
+
 int compile_system(struct parts *parts, struct err *e)
 {
-	bool minimal = policy_word(parts->policy, KEY_SYSTEM) == WORD_SYSTEM_MINIMAL &&
-		       policy_word(parts->policy, KEY_TOOLS) == WORD_TOOLS_NIX;
-	if (policy_word(parts->policy, KEY_ACCOUNTS) == WORD_ACCOUNTS_SELF)
-		add_accounts(parts);
+	bool minimal;
+	if (system_is_minimal(parts, &minimal, e) < 0)
+		return -1;
+	if (policy_word(parts->policy, KEY_ACCOUNTS) == WORD_ACCOUNTS_SELF &&
+		add_accounts(parts, e) < 0)
+		return -1;
 	if ((minimal ? add_minimal(parts, e) : add_full(parts, e)) < 0)
 		return -1;
 	add_proc_dev(parts);

@@ -189,8 +189,8 @@ static int add_allowed_envrc(struct parts *parts, const char *direnv, struct err
 	 * executes. */
 	if (record && host_has(record))
 		add_bind_from(parts, record,
-			plan_text(parts->plan, "%s/.local/share/direnv/allow/%s",
-				parts->host->home, path_base(record)),
+			plan_text(parts->plan, "%s/.local/share/direnv/allow/%s", parts->host->home,
+				path_base(record)),
 			BIND_READ_ONLY, "direnv's permission");
 	return 0;
 }

@@ -3,6 +3,7 @@
  * not so, and lies inside at /run/hutch/prompt, where `hutch prompt` finds it. */
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "policy/compile_parts.h"
@@ -18,34 +19,74 @@ static bool is_agent_state(const struct op *op)
 	       strncmp(op->because, "agent ", 6) == 0;
 }
 
+/* A name may hold anything, a newline and what looks like another instruction, too. */
+static void place_show(struct text *out, const char *path, const char *what)
+{
+	text_add(out, "- ");
+	text_add_visible(out, path);
+	text_format(out, " (%s)\n", what);
+}
+
+/* Files that are copied in before and merged back after the run. */
+static void files_show(const struct parts *parts, struct text *out)
+{
+	const struct agents *agents = parts->in->agents;
+	for (size_t i = 0; i < agents->count; i++)
+		for (const struct agent_file *file = agents->agent[i]->files; file && file->path;
+			file++) {
+			AUTO_FREE char *path = host_expand(parts->host, file->path);
+			place_show(out, path, "your own state, merged back at the end");
+		}
+}
+
+static void asked_show(struct text *out, const struct op *op)
+{
+	AUTO_TEXT what = { 0 };
+	text_add(&what, "asked for by ");
+	text_add_visible(&what, op->because);
+	text_add(&what, ", kept");
+	place_show(out, op->target, what.data);
+}
+
+static void memory_show(const struct plan *plan, struct text *out)
+{
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct op *op = &plan->op[i];
+		if (op->kind != OP_TMPFS || strcmp(op->target, "/") == 0)
+			continue;
+		AUTO_FREE char *what = memory_format(
+			"memory, at most %s, gone at the end", size_show(op->size).text);
+		place_show(out, op->target, what);
+	}
+}
+
 static void writable_show(const struct parts *parts, struct text *out)
 {
 	const struct plan *plan = parts->plan;
-	text_format(out, "You can write to:\n- %s (the project; changes are real and kept)\n",
-		parts->host->directory);
+	text_add(out, "You can write to:\n");
+	place_show(out, parts->host->directory, "the project; changes are real and kept");
 	for (size_t i = 0; i < plan->count; i++)
 		if (is_agent_state(&plan->op[i]))
-			text_format(out, "- %s (your own state, kept)\n", plan->op[i].target);
+			place_show(out, plan->op[i].target, "your own state, kept");
+	files_show(parts, out);
 	for (size_t i = 0; i < plan->count; i++) {
 		const struct op *op = &plan->op[i];
 		if (is_mount(op) && !(op->flags & (BIND_READ_ONLY | BIND_SCRATCH)) &&
 			!is_agent_state(op) && strcmp(op->target, parts->host->directory) != 0)
-			text_format(out, "- %s (asked for by %s, kept)\n", op->target, op->because);
+			asked_show(out, op);
 	}
 	bool kept = policy_word(parts->policy, KEY_HOME) == WORD_HOME_KEPT;
-	text_format(out, "- %s (a home of this sandbox%s)\n", parts->host->home,
-		kept ? ", kept for the next run" : ", thrown away at the end");
-	for (size_t i = 0; i < plan->count; i++)
-		if (plan->op[i].kind == OP_TMPFS && strcmp(plan->op[i].target, "/") != 0)
-			text_format(out, "- %s (memory, at most %s, gone at the end)\n",
-				plan->op[i].target, size_show(plan->op[i].size).text);
+	place_show(out, parts->host->home,
+		kept ? "a home of this sandbox, kept for the next run"
+		     : "a home of this sandbox, thrown away at the end");
+	memory_show(plan, out);
 }
 
 static void tools_show(const struct parts *parts, struct text *out)
 {
 	text_add(out,
-		"\nPrograms: the host's /usr is here, read-only; there is no root, no sudo, and "
-		"system packages cannot be installed.\n");
+		"\nPrograms: the host's /usr is here, read-only; nothing gives more privileges (no "
+		"sudo), and system packages cannot be installed.\n");
 	if (plan_find_target(parts->plan, "/nix/store") == NULL)
 		return;
 	text_add(out,

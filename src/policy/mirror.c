@@ -214,6 +214,13 @@ int mirror_add(struct plan *plan, const char *host_path, const char *because, st
 	return mirror_walk(&mirror, host_path, e);
 }
 
+bool mirror_links(struct plan *plan, const char *path, const char *because)
+{
+	struct mirror mirror;
+	mirror_start(&mirror, plan, because);
+	return links_follow(&mirror.links, path) == LINKS_FOUND;
+}
+
 int host_tree_add(struct plan *plan, const char *because, struct err *e)
 {
 	static const char *const tree[] = { "/usr", "/bin", "/lib", "/lib32", "/lib64", "/libx32",

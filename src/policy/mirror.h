@@ -21,6 +21,10 @@
  * a loop of links, and then leaves those links in the plan, as they are on the host. */
 int mirror_add(struct plan *plan, const char *host_path, const char *because, struct err *e);
 
+/* Only the links on the way of `path` (absolute), not what they lead to. False when they do not lead there
+ * inside, because the plan has something else in the place of one. */
+bool mirror_links(struct plan *plan, const char *path, const char *because);
+
 /* Does the plan show the host's own `path` (normal) at its place? True within a bind whose source
  * and target are the same, and for a link that the plan makes there; a mount that covers it again
  * counts. This is what a struct program_request wants as `visible`: the data is the plan. */

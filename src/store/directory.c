@@ -36,8 +36,8 @@ int state_directory_path(char **ret_path, struct err *e)
 	if (!base || !*base)
 		base = account_by_uid(geteuid(), &account) ? account.entry.pw_dir : NULL;
 	if (!base || *base != '/') {
-		err_set(e, 0,
-			"there is no home directory to keep hutch's state in (HOME is not set)");
+		err_set(e, 0, "there is no home directory to keep hutch's state in (HOME is %s)",
+			base ? "no absolute path" : "not set");
 		return err_hint(e, "%s", remedy);
 	}
 	AUTO_FREE char *joined = path_join(base, below);

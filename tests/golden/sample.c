@@ -71,6 +71,14 @@ static void add_overlay(struct plan *plan, const char *target, unsigned count, c
 	op->work = upper ? "/srv/scratch" : NULL;
 }
 
+static void add_data(
+	struct plan *plan, enum op_kind kind, int fd, const char *target, const char *because)
+{
+	struct op *op = add_at(plan, kind, target, because);
+	op->fd = fd;
+	op->perms = 0644;
+}
+
 static void add_variable(
 	struct plan *plan, const char *name, const char *value, unsigned flags, const char *because)
 {
@@ -135,6 +143,13 @@ static void every_mounts(struct plan *plan)
 	add_overlay(plan, "/layered", 2, "/srv/upper", "workspace overlay");
 	add_overlay(plan, "/flat", 2, NULL, "flag --overlay");
 	add_overlay(plan, "/single", 1, NULL, "flag --overlay");
+	add_overlay(plan, "/scratch", 2, NULL, "--tmp-overlay");
+	plan->op[plan->count - 1].kind = OP_TMP_OVERLAY;
+	add_data(plan, OP_COPY_FD, 8, "/etc/group", "--file");
+	add_data(plan, OP_BIND_DATA, 9, "/etc/shadow", "--ro-bind-data");
+	plan->op[plan->count - 1].flags = BIND_READ_ONLY;
+	add_at(plan, OP_MQUEUE, "/mqueue", "--mqueue");
+	add_at(plan, OP_CHMOD, "/var/lib", "--chmod")->perms = 0700;
 	add_at(plan, OP_MASK, "/home/u/project/.env", ".hutch.yaml:7");
 	add_bind(plan, "/a\nb", "/od\x1b[31md", BIND_READ_ONLY, "flag --bind-ro");
 	add_bind(plan, "/caf\xc3\xa9", "/caf\xc3\xa9", 0, "flag --bind");
@@ -170,6 +185,7 @@ static void every_end(struct plan *plan)
 	add_confinement(plan);
 	add(plan, OP_LANDLOCK, "built in")->flags = LANDLOCK_FILES | LANDLOCK_SCOPES;
 	add_named(plan, OP_SECCOMP, "base", 0, "built in");
+	add(plan, OP_SECCOMP_FD, "--add-seccomp-fd")->fd = 10;
 }
 
 static void make_every(struct plan *plan)

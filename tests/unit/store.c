@@ -215,8 +215,9 @@ static void test_no_state_directory(void)
 	check(session_create(&session, &e) < 0 && strstr(e.text, "absolute"), "a relative one");
 	unsetenv("HUTCH_STATE_DIR");
 	unsetenv("XDG_STATE_HOME");
-	unsetenv("HOME");
-	check(session_create(&session, &e) < 0 && strstr(e.hint, "HUTCH_STATE_DIR"), "no home");
+	setenv("HOME", "relative", 1);
+	check(session_create(&session, &e) < 0 && strstr(e.hint, "HUTCH_STATE_DIR"),
+		"a home that is no absolute path");
 	setenv("HUTCH_STATE_DIR", "/tmp", 1);
 	check(session_create(&session, &e) < 0 && strstr(e.text, "user"),
 		"one that others write to");

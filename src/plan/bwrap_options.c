@@ -435,7 +435,7 @@ static int read_capability(
 static int read_args(
 	struct bwrap_reader *r, const struct bwrap_option *option, char *const *word, struct err *e)
 {
-	int fd;
+	int fd = -1;
 	(void)option;
 	if (r->in_data)
 		return bwrap_refuse(e, "--args not supported in arguments file");

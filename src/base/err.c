@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
+
 int err_set(struct err *e, int number, const char *format, ...)
 {
 	if (!e)
@@ -56,19 +58,24 @@ int err_prefix(struct err *e, const char *format, ...)
 	return -1;
 }
 
-/* Bytes below space and DEL become \n, \t or \xNN; UTF-8 passes. */
+/* What acts on a terminal instead of being seen on it becomes \n, \t or \xNN: names that are put into a
+ * sentence may come from a sandbox. */
 static size_t escape_line(char *ret_line, size_t size, const char *text)
 {
-	size_t used = 0;
-	for (const unsigned char *p = (const unsigned char *)text; *p && used + 5 < size; p++) {
+	size_t used = 0, length;
+	for (const char *p = text; *p && used + 5 < size; p += length) {
+		length = text_seen(p);
+		memcpy(ret_line + used, p, length);
+		used += length;
+		if (length)
+			continue;
+		length = 1;
 		if (*p == '\n')
 			used += (size_t)sprintf(ret_line + used, "\\n");
 		else if (*p == '\t')
 			used += (size_t)sprintf(ret_line + used, "\\t");
-		else if (*p < 0x20 || *p == 0x7f)
-			used += (size_t)sprintf(ret_line + used, "\\x%02x", *p);
 		else
-			ret_line[used++] = (char)*p;
+			used += (size_t)sprintf(ret_line + used, "\\x%02x", (unsigned char)*p);
 	}
 	return used;
 }

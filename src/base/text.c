@@ -104,6 +104,12 @@ static unsigned utf8_short(const unsigned char *p, size_t length)
 	return (p[0] & 0x0fu) << 12 | (p[1] & 0x3fu) << 6 | (p[2] & 0x3fu);
 }
 
+size_t text_seen(const char *p)
+{
+	size_t length = utf8_length((const unsigned char *)p);
+	return length && !utf8_acts((const unsigned char *)p, length) ? length : 0;
+}
+
 bool text_is_visible(const char *value)
 {
 	for (const unsigned char *p = (const unsigned char *)value; *p;) {

@@ -25,6 +25,9 @@ void text_add_shell_word(struct text *t, const char *word);
  */
 void text_add_visible(struct text *t, const char *value);
 
+/* The length of the character at `p` that a terminal shows without doing anything else; 0 for all others. */
+size_t text_seen(const char *p);
+
 /* Would text_add_visible leave `value` as it is, but for backslashes? */
 bool text_is_visible(const char *value);
 

@@ -20,18 +20,29 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/memory.h"
+#include "base/path.h"
 
 enum { ANSWER_MILLISECONDS = 3000 };
 
 /* --- programs -------------------------------------------------------------------------------- */
 
-static char *program_find(const char *name)
+/* PATH may lead into the project, where a sandbox has written. */
+static bool is_of_project(const char *file, const char *project)
+{
+	const char *home = getenv("HOME");
+	if (!project || (home && path_is_within(home, project)))
+		return false; /* no sandbox is made of the home and what is above it */
+	AUTO_FREE char *real = realpath(file, NULL);
+	return path_is_within(file, project) || !real || path_is_within(real, project);
+}
+
+static char *program_find(const char *name, const char *project)
 {
 	const char *path = getenv("PATH");
 	for (const char *p = path ? path : "/usr/local/bin:/usr/bin:/bin"; *p;) {
 		int length = (int)strcspn(p, ":");
 		AUTO_FREE char *file = memory_format("%.*s/%s", length, p, name);
-		if (*p == '/' && access(file, X_OK) == 0)
+		if (*p == '/' && access(file, X_OK) == 0 && !is_of_project(file, project))
 			return take_pointer(file);
 		p += length + (p[length] == ':');
 	}
@@ -101,9 +112,10 @@ static int program_ask(const char *file, struct text *ret_line, struct err *e)
 	return 0;
 }
 
-int program_version(const char *name, struct text *ret_line, struct err *e)
+int program_version(
+	const struct place *place, const char *name, struct text *ret_line, struct err *e)
 {
-	AUTO_FREE char *file = program_find(name);
+	AUTO_FREE char *file = program_find(name, place->project);
 	if (file)
 		return program_ask(file, ret_line, e);
 	err_set(e, 0, "there is no %s on PATH", name);

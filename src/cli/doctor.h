@@ -9,11 +9,13 @@
 
 struct place {
 	const char *directory; /* in the state directory, ours; NULL: none could be made */
+	const char *project;   /* where doctor was called; NULL: not known */
 };
 
-/* Add the first line that `name --version` prints. Found on PATH, absolute directories only; run in
- * "/" with nothing but PATH, HOME and the C locale; ended after three seconds. */
-int program_version(const char *name, struct text *ret_line, struct err *e);
+/* Add the first line that `name --version` prints. Found on PATH, absolute directories only and not in
+ * the project; run in "/" with nothing but PATH, HOME and the C locale; ended after three seconds. */
+int program_version(
+	const struct place *place, const char *name, struct text *ret_line, struct err *e);
 
 /* The nix daemon says its greeting. */
 int nix_daemon_answers(struct err *e);

@@ -45,7 +45,7 @@ int main(int argc, char **argv)
 	process_guard_stdio();
 	int first;
 	if (bwrap_is_called(argc, argv, &first))
-		return bwrap_main(argc - first, argv + first);
+		return bwrap_main(argc - first, argv + first, first ? "hutch bwrap" : argv[0]);
 	process_catch_limits();
 	title_init(argc, argv);
 	int result = options_parse(argc, argv, &options, &e);

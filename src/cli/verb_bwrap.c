@@ -14,8 +14,10 @@
 
 #include "apply/seccomp.h"
 #include "base/fd.h"
+#include "base/memory.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "cli/verbs.h"
 #include "engines/direct.h"
 #include "kernel/capability.h"
 #include "plan/read_bwrap.h"
@@ -75,14 +77,15 @@ static void harden(struct plan *plan)
 	size_t filters = 0;
 	while (filters < plan->count && plan->op[plan->count - 1 - filters].kind == OP_SECCOMP_FD)
 		filters++;
+	struct op *saved = memory_alloc(filters, sizeof *saved);
+	plan->count -= filters;
+	if (filters)
+		memcpy(saved, plan->op + plan->count, filters * sizeof *saved);
 	plan_add(plan, OP_LANDLOCK, "HUTCH_BWRAP_HARDEN")->flags = LANDLOCK_SCOPES;
 	plan_add(plan, OP_SECCOMP, "HUTCH_BWRAP_HARDEN")->name = seccomp_name(0);
-	for (size_t i = 0; i < 2; i++) {
-		struct op moved = plan->op[plan->count - 1];
-		struct op *to = &plan->op[plan->count - 2 - filters + (i ? 1 : 0)];
-		memmove(to + 1, to, (size_t)(&plan->op[plan->count - 1] - to) * sizeof *to);
-		*to = moved;
-	}
+	for (size_t i = 0; i < filters; i++)
+		plan_add(plan, OP_SECCOMP_FD, saved[i].because)->fd = saved[i].fd;
+	free(saved);
 }
 
 static int run(struct bwrap_request *request)
@@ -122,7 +125,15 @@ static int perform(struct bwrap_request *request, const char *name)
 	return EXIT_BWRAP;
 }
 
-int bwrap_main(int argc, char **argv)
+/* Its words are taken before anything of them is read as options of hutch: see main.c. */
+int verb_bwrap(struct options *options, int *ret_code, struct err *e)
+{
+	(void)options;
+	(void)ret_code;
+	return err_set(e, 0, "bwrap has to be the first word");
+}
+
+int bwrap_main(int argc, char **argv, const char *name)
 {
 	struct err e = { 0 };
 	struct bwrap_request request;
@@ -130,7 +141,7 @@ int bwrap_main(int argc, char **argv)
 	int result = read_bwrap(argc, argv, &caller, &request, &e);
 	for (size_t i = 0; i < request.warnings.count; i++)
 		say(&request, LOG_WARNING, request.warnings.item[i]);
-	int code = result < 0 ? failed(&request, &e) : perform(&request, argv[0]);
+	int code = result < 0 ? failed(&request, &e) : perform(&request, name);
 	bwrap_request_free(&request);
 	return code;
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "cli/doctor.h"
 #include "cli/request.h"
 #include "cli/verbs.h"
@@ -148,8 +149,7 @@ static int try_memory(const struct place *place, struct text *detail, struct err
 
 static int try_nix(const struct place *place, struct text *detail, struct err *e)
 {
-	(void)place;
-	if (program_version("nix", detail, e) < 0)
+	if (program_version(place, "nix", detail, e) < 0)
 		return err_hint(e, "https://nixos.org/download, or apt-get install nix-bin");
 	if (nix_daemon_answers(e) == 0)
 		return 0;
@@ -162,24 +162,21 @@ static int try_nix(const struct place *place, struct text *detail, struct err *e
 
 static int try_direnv(const struct place *place, struct text *detail, struct err *e)
 {
-	(void)place;
-	return program_version("direnv", detail, e);
+	return program_version(place, "direnv", detail, e);
 }
 
 static int try_git(const struct place *place, struct text *detail, struct err *e)
 {
-	(void)place;
-	return program_version("git", detail, e);
+	return program_version(place, "git", detail, e);
 }
 
 static int try_qemu(const struct place *place, struct text *detail, struct err *e)
 {
 	struct utsname machine;
 	char name[100];
-	(void)place;
 	uname(&machine);
 	snprintf(name, sizeof name, "qemu-system-%s", machine.machine);
-	if (program_version(name, detail, e) < 0)
+	if (program_version(place, name, detail, e) < 0)
 		return err_hint(e, "apt-get install qemu-system, dnf install qemu-kvm");
 	return 0;
 }
@@ -197,8 +194,7 @@ static int try_kvm(const struct place *place, struct text *detail, struct err *e
 
 static int try_bwrap(const struct place *place, struct text *detail, struct err *e)
 {
-	(void)place;
-	return program_version("bwrap", detail, e);
+	return program_version(place, "bwrap", detail, e);
 }
 
 static const struct check {
@@ -312,9 +308,11 @@ static void preset_print(const struct request *request, uint64_t took, int resul
 	fputs(text.data, stdout);
 }
 
-static int examine(struct request *request, struct home *home, int prepared, struct err *e)
+static int examine(struct request *request, struct home *home, const char *project, int prepared,
+	struct err *e)
 {
-	const struct place place = { .directory = prepared == 0 ? home->session.directory : NULL };
+	const struct place place = { .directory = prepared == 0 ? home->session.directory : NULL,
+		.project = project };
 	for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)
 		check_print(&checks[i], &place);
 	uint64_t start = clock_milliseconds();
@@ -335,13 +333,14 @@ int verb_doctor(struct options *options, int *ret_code, struct err *e)
 		return err_set(e, 0, "hutch doctor takes no arguments");
 	mine.value = (struct layers_flag *)settings;
 	mine.count = sizeof settings / sizeof settings[0];
+	AUTO_FREE char *project = getcwd(NULL, 0);
 	int prepared = workspace_enter(&why);
 	if (prepared == 0)
 		prepared = request_read(&mine, command, &request, &why);
 	if (prepared == 0)
 		prepared = home_prepare(&request.policy, &request.host, &request.agents, &home,
 			&request.notes, &why);
-	*ret_code = examine(&request, &home, prepared, &why) < 0;
+	*ret_code = examine(&request, &home, project, prepared, &why) < 0;
 	if (prepared == 0 && home_finish(&home, &request.notes, &why) < 0)
 		notice("%s", why.text);
 	for (size_t i = 0; i < request.notes.count; i++)

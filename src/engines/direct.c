@@ -325,10 +325,12 @@ static int run(struct direct *direct, int *ret_code, struct err *e)
 
 int direct_run(const struct bwrap_request *request, bool harden, int *ret_code, struct err *e)
 {
+	unsigned long flags = plan_flags(&request->plan);
 	struct direct direct = {
 		.request = request,
 		.harden = harden,
-		.flags = plan_flags(&request->plan),
+		.flags = flags & ~(request->pidns >= 0 ? CLONE_NEWPID : 0ul),
+		.new_pid = flags & CLONE_NEWPID,
 		.uid = getuid(),
 		.gid = getgid(),
 		.child_ignored = child_notice(),

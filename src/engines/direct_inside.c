@@ -364,13 +364,35 @@ static noreturn void process_1_run(struct direct *direct)
 	reap(direct, command);
 }
 
+/* No clone makes a pid namespace below another one than the caller's own: this process, which is in
+ * the given one, makes it for a child, and is that child's status from then on. */
+static int pidns_descend(const struct direct *direct, struct err *e)
+{
+	int status;
+	if (death_follow(direct->request, e) < 0)
+		return -1;
+	if (unshare(CLONE_NEWPID) < 0)
+		return err_set(e, errno, "unshare pid ns");
+	pid_t pid = fork();
+	if (pid < 0)
+		return err_set(e, errno, "Can't fork for --pidns");
+	if (pid == 0)
+		return 0;
+	close_range(3, ~0u, 0);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	_exit(process_exit_code(status));
+}
+
 noreturn void direct_inside(struct direct *direct)
 {
 	struct err e = { 0 };
 	const struct bwrap_request *request = direct->request;
+	if (direct->new_pid && request->pidns >= 0 && pidns_descend(direct, &e) < 0)
+		fail(direct, &e);
 	if (set_up(direct, &e) < 0)
 		fail(direct, &e);
-	bool owner = (direct->flags & CLONE_NEWPID) || request->locks.count || request->sync >= 0;
+	bool owner = direct->new_pid || request->locks.count || request->sync >= 0;
 	if (owner && !request->as_pid_1)
 		process_1_run(direct);
 	command_execute(direct, &e);

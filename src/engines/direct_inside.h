@@ -20,6 +20,7 @@ struct direct {
 	const struct bwrap_request *request;
 	bool harden;
 	unsigned long flags; /* of clone(2) */
+	bool new_pid;        /* a pid namespace is made: by that clone, or below a given one */
 	uid_t uid;           /* of the caller */
 	gid_t gid;
 	bool child_ignored; /* SIGCHLD was, and is for the command */

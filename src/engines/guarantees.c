@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/path.h"
 #include "base/strings.h"
 #include "engines/probe.h"
@@ -101,7 +102,8 @@ static void answer_read_only_files(const struct question *question, struct answe
 		say(answer, STANDING_MISSING,
 			"the command keeps CAP_SYS_ADMIN and can mount it writable again");
 	else
-		say(answer, STANDING_OK, "read-only mounts, without the capability to change them%s",
+		say(answer, STANDING_OK,
+			"read-only mounts, without the capability to change them%s",
 			has_file_rules(question->plan) ? "; Landlock as a second fence" : "");
 }
 
@@ -160,16 +162,36 @@ static void answer_private_tmp(const struct question *question, struct answer *a
 
 /* --- processes ------------------------------------------------------------------------------- */
 
+/* A bind that shows the outer /proc, or a part of it, wherever that is. */
+static const struct op *binds_proc(const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct op *op = &plan->op[i];
+		if (op->kind != OP_BIND && op->kind != OP_BIND_FD)
+			continue;
+		bool root = strcmp(op->source, "/") == 0;
+		if (!root && !path_is_within(op->source, "/proc"))
+			continue;
+		AUTO_FREE char *place = path_join(op->target, root ? "proc" : "");
+		AUTO_FREE char *normal = path_absolute("/", place);
+		if (found_at(plan, normal) == op)
+			return op;
+	}
+	return NULL;
+}
+
 static void answer_hidden_processes(const struct question *question, struct answer *answer)
 {
 	const struct op *proc = find(question->plan, OP_PROC, NULL);
+	const struct op *shown = binds_proc(question->plan);
 	if (!has_namespace(question->plan, "pid"))
 		say(answer, STANDING_MISSING, "no process namespace");
 	else if (proc && (proc->flags & PROC_HOST))
 		say(answer, STANDING_MISSING, "%s: the outer /proc is mounted and lists them",
 			proc->because);
-	else if (binds_root(question->plan) && !proc)
-		say(answer, STANDING_MISSING, "the host's /proc comes with its root");
+	else if (shown)
+		say(answer, STANDING_MISSING, "%s: the host's /proc is shown at or below %s",
+			shown->because, shown->target);
 	else
 		say(answer, STANDING_OK, "process namespace with a /proc of its own");
 }

@@ -152,7 +152,7 @@ static int read_link(
 static int read_mode(
 	struct bwrap_reader *r, const struct bwrap_option *option, char *const *word, struct err *e)
 {
-	mode_t mode;
+	mode_t mode = 0;
 	if (mode_read(option, word[0], &mode, e) < 0)
 		return -1;
 	add_at(r, OP_CHMOD, option, word[1])->perms = mode;

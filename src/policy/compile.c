@@ -150,6 +150,22 @@ const struct op *plan_identity(const struct parts *parts)
 	return NULL;
 }
 
+static int add_hostname(struct parts *parts, struct err *e)
+{
+	static const char characters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+					 "0123456789-._";
+	const char *name = policy_value(parts->policy, KEY_HOSTNAME);
+	const char *because = policy_origin(parts->policy, KEY_HOSTNAME);
+	if (!name)
+		return 0;
+	if (strlen(name) > 64)
+		return err_set(e, 0, "the host name '%.80s' is longer than 64 bytes", name);
+	if (!*name || name[strspn(name, characters)])
+		return err_set(e, 0, "%s: '%s' cannot be a host name", because, name);
+	plan_add(parts->plan, OP_HOSTNAME, because)->value = plan_copy(parts->plan, name);
+	return 0;
+}
+
 static int compile_namespaces(struct parts *parts, struct err *e)
 {
 	static const char *const always[] = { "user", "mount", "pid", "ipc", "uts", "cgroup" };
@@ -159,13 +175,7 @@ static int compile_namespaces(struct parts *parts, struct err *e)
 		add_namespace(parts, "net", policy_origin(parts->policy, KEY_NETWORK));
 	if (add_identity(parts, e) < 0)
 		return -1;
-	const char *hostname = policy_value(parts->policy, KEY_HOSTNAME);
-	if (hostname && strlen(hostname) > 64)
-		return err_set(e, 0, "the host name '%.80s' is longer than 64 bytes", hostname);
-	if (hostname)
-		plan_add(parts->plan, OP_HOSTNAME, policy_origin(parts->policy, KEY_HOSTNAME))
-			->value = plan_copy(parts->plan, hostname);
-	return 0;
+	return add_hostname(parts, e);
 }
 
 static void add_limit(struct parts *parts, const char *name, uint64_t number, const char *because)

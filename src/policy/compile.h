@@ -46,9 +46,6 @@ int workspace_check(const struct host *host, struct err *e);
 int policy_compile(const struct compile *compile, struct plan *ret_plan, struct strings *ret_notes,
 	struct err *e);
 
-/* Directories of a private home that are memory of their own; ends with NULL. */
-extern const char *const home_covered[];
-
 /* The user's own copy of the shipped flake, when the policy's tools come from it: tools are nix, none
  * is named, and the project has none. Owned by the caller; NULL otherwise. A run seeds it. */
 char *tools_own_flake(const struct policy *policy, const struct host *host);

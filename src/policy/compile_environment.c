@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/fd.h"
 #include "base/memory.h"
 #include "base/path.h"
 #include "kernel/account.h"
-#include "kernel/lookup.h"
 #include "policy/compile_parts.h"
 #include "policy/lists.h"
+#include "policy/place.h"
 
 static const char *name_of(struct parts *parts, const char *entry)
 {
@@ -191,12 +194,18 @@ static int add_named(struct parts *parts, const char *text, const char *because,
 
 /* A file of the project is opened without following links: the last command may have planted one to
  * any file of the user's. */
-static int open_named(const struct host *host, const char *path)
+static int open_named(const struct host *host, const char *path, struct err *e)
 {
-	const int flags = O_RDONLY | O_NOCTTY | O_CLOEXEC;
-	if (!path_is_within(path, host->directory) || strcmp(path, host->directory) == 0)
-		return open(path, flags);
-	return lookup_beneath(host->directory_fd, path + strlen(host->directory) + 1, flags);
+	char again[32];
+	struct stat info;
+	AUTO_CLOSE int place = -1;
+	if (place_named(host, path, &place, e) < 0)
+		return -1;
+	if (place >= 0 && fstat(place, &info) == 0 && !S_ISREG(info.st_mode))
+		return err_set(e, 0, "%s is not a file", path);
+	snprintf(again, sizeof again, "/proc/self/fd/%d", place);
+	int fd = open(place < 0 ? path : again, O_RDONLY | O_NOCTTY | O_CLOEXEC);
+	return fd < 0 ? err_set(e, errno, "cannot open %s", path) : fd;
 }
 
 /* Lines of NAME=VALUE; empty lines and those that begin with # are passed over. No quoting: what is
@@ -205,14 +214,9 @@ static int add_env_file(struct parts *parts, const struct item *item, struct err
 {
 	AUTO_FREE char *path = host_expand(parts->host, item->text);
 	AUTO_FREE char *data = NULL;
-	AUTO_CLOSE int fd = open_named(parts->host, path);
-	if (fd < 0) {
-		err_set(e, errno, "%s: cannot open %s", item->origin, path);
-		return errno == ELOOP
-			       ? err_hint(e, "a link in the project may have been put there by "
-					     "a sandbox: name the file itself")
-			       : -1;
-	}
+	AUTO_CLOSE int fd = open_named(parts->host, path, e);
+	if (fd < 0)
+		return err_prefix(e, "%s", item->origin);
 	if (fd_read_all(fd, 1u << 20, &data, NULL, e) < 0)
 		return err_prefix(e, "%s: %s", item->origin, path);
 	char *rest = data;

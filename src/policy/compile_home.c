@@ -11,9 +11,10 @@
 #include "formats/git_config.h"
 #include "kernel/lookup.h"
 #include "policy/compile_parts.h"
+#include "policy/links.h"
 #include "policy/mirror.h"
-
-const char *const home_covered[] = { ".cache", ".config", ".local", NULL };
+#include "policy/package.h"
+#include "policy/place.h"
 
 /* A read-only place inside a state directory, where an earlier run may have put a link to anything: it
  * is opened without following one, and init sees that it still is the same. */
@@ -66,6 +67,34 @@ static void add_foreign(
 				path));
 }
 
+/* A place of the user's own, at the same path inside or at `target`. One that is reached by a link may lie
+ * where a sandbox works in this moment: init sees that it still is the same. */
+static int add_own(struct parts *parts, const char *place, const char *target, unsigned flags,
+	const char *because, struct err *e)
+{
+	bool linked;
+	struct err why = { 0 };
+	AUTO_CLOSE int fd = place_own(parts->host, place, &linked, &why);
+	if (fd < 0 && why.number != ENOENT) {
+		err_set(e, 0, "%s", why.text);
+		return err_hint(e, "%s", why.hint);
+	}
+	struct op *op = add_bind_from(parts, place, target, flags, because);
+	if (fd >= 0 && linked) {
+		op->kind = OP_BIND_FD;
+		op->fd = take_fd(&fd); /* until the program ends */
+	}
+	return 0;
+}
+
+void add_own_if_any(struct parts *parts, const char *place, const char *target, unsigned flags,
+	const char *because)
+{
+	struct err e = { 0 };
+	if (host_has(place) && add_own(parts, place, target, flags, because, &e) < 0)
+		strings_take(parts->notes, memory_format("%s is not shown: %s", target, e.text));
+}
+
 /* What a kept home shares with the real one, where that has it: read-only, since the agent outside
  * follows what is written there. */
 static void add_shared(struct parts *parts)
@@ -88,7 +117,8 @@ static void add_home(struct parts *parts)
 		add_shared(parts);
 		return;
 	}
-	for (const char *const *name = home_covered; *name; name++) {
+	static const char *const in_memory[] = { ".cache", ".config", ".local", NULL };
+	for (const char *const *name = in_memory; *name; name++) {
 		AUTO_FREE char *path = path_join(parts->host->home, *name);
 		add_tmpfs(parts, path, 0700, 10, because);
 	}
@@ -119,8 +149,7 @@ static int add_read_only(
 			add_foreign(parts, state, path, because);
 		} else {
 			AUTO_FREE char *outside = host_outside(parts->host, path);
-			if (host_has(outside))
-				add_bind_from(parts, outside, path, BIND_READ_ONLY, because);
+			add_own_if_any(parts, outside, path, BIND_READ_ONLY, because);
 		}
 	}
 	return 0;
@@ -134,10 +163,12 @@ static int add_state(struct parts *parts, const struct agent *agent, struct err 
 	for (const char *const *path = agent->state; path && *path; path++) {
 		AUTO_FREE char *full = host_expand(parts->host, *path);
 		AUTO_FREE char *outside = host_outside(parts->host, full);
-		if (parts->in->agents->found && !host_has(outside))
+		if (plan_find_target(parts->plan, full))
 			continue;
-		if (!plan_find_target(parts->plan, full))
-			add_bind_from(parts, outside, full, 0, because);
+		if (parts->in->agents->found)
+			add_own_if_any(parts, outside, full, 0, because);
+		else if (add_own(parts, outside, full, 0, because, e) < 0)
+			return err_prefix(e, "%s", because);
 	}
 	return add_read_only(parts, agent, because, e);
 }
@@ -173,7 +204,8 @@ static void add_git_identity(struct parts *parts)
 	AUTO_FREE char *there = path_join(parts->in->home_source, ".config/git/config");
 	struct stat info;
 	bool kept = policy_word(parts->policy, KEY_HOME) == WORD_HOME_KEPT;
-	if (!section || (kept && lstat(there, &info) == 0))
+	/* In a kept home an empty one is the mountpoint that an earlier run left. */
+	if (!section || (kept && lstat(there, &info) == 0 && info.st_size > 0))
 		return;
 	struct op *op = plan_add(parts->plan, OP_FILE, "the user's name for git");
 	op->target = plan_text(parts->plan, "%s/.config/git/config", parts->host->home);
@@ -202,6 +234,31 @@ static bool program_writes(const char *path, const void *data)
 	const struct parts *parts = data;
 	AUTO_FREE char *state = agent_state_of(parts, path);
 	return state || mirror_writes(path, parts->plan);
+}
+
+struct writable_search {
+	const struct parts *parts;
+	bool found;
+};
+
+static bool writable_met(const char *link, const char *text, void *data)
+{
+	struct writable_search *search = data;
+	(void)text;
+	search->found |= program_writes(link, search->parts);
+	return !search->found;
+}
+
+bool program_is_safe_outside(const struct parts *parts, const char *program)
+{
+	const struct host *host = parts->host;
+	const struct package_places places = { host->home, host->home, host->directory,
+		host->directory };
+	struct writable_search search = { .parts = parts };
+	struct links links = { .met = writable_met, .data = &search };
+	return !package_manager(&places, program) &&
+	       links_follow(&links, program) == LINKS_FOUND && !program_writes(program, parts) &&
+	       !program_writes(links.real, parts);
 }
 
 static void path_add(struct parts *parts, const char *program)

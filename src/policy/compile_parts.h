@@ -31,6 +31,13 @@ int compile_programs(struct parts *parts, struct err *e);
  * what to execute, as long as the plan lives; NULL when the host has no such program. */
 int add_program(struct parts *parts, const char *command, const char *const *install,
 	const char *because, const char **ret_path, struct err *e);
+/* May hutch itself execute `program` (absolute), outside and in the workspace? Not where the sandbox, this
+ * one or another, could have written it or a link to it, nor what asks the project's files which program it
+ * stands for. Only when the workspace is in the plan. */
+bool program_is_safe_outside(const struct parts *parts, const char *program);
+/* A place of the user's own, shown at `target` where the host has it; not worth failing for. */
+void add_own_if_any(struct parts *parts, const char *place, const char *target, unsigned flags,
+	const char *because);
 /* compile_workspace.c: the current directory, and what the user adds or hides */
 int compile_workspace(struct parts *parts, struct err *e);
 int compile_binds(struct parts *parts, bool outer, struct err *e);

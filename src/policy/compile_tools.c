@@ -15,19 +15,61 @@
 #include "kernel/capture.h"
 #include "policy/compile_parts.h"
 #include "policy/mirror.h"
+#include "policy/place.h"
 
 static const char daemon_socket[] = "/nix/var/nix/daemon-socket";
 
-static void add_places(struct parts *parts, const char *const *places, const char *because)
+/* Links lead from the home into profiles and repositories that a sandbox may once have written: what is
+ * shown because of them is what was opened (`place`), or, where that is not to be trusted (-1), only what
+ * is shown anyway. */
+static bool links_are_safe(struct plan *plan, size_t first, int place)
+{
+	struct stat wanted, found;
+	for (size_t i = first; i < plan->count; i++) {
+		struct op *op = &plan->op[i];
+		if (op->kind != OP_BIND || path_is_within(op->source, "/nix/store"))
+			continue;
+		if (place < 0 || fstat(place, &wanted) < 0 || stat(op->source, &found) < 0)
+			return false;
+		bool same = wanted.st_dev == found.st_dev && wanted.st_ino == found.st_ino;
+		if (!same && path_is_within(op->source, "/run"))
+			continue; /* the directory around it, and no sandbox's to change */
+		if (!same)
+			return false;
+		op->kind = OP_BIND_FD;
+		op->fd = fcntl(place, F_DUPFD_CLOEXEC, 0); /* until the program ends */
+	}
+	return true;
+}
+
+static void add_linked_place(
+	struct parts *parts, const char *path, int place, const struct err *why, const char *because)
 {
 	struct err ignored; /* a loop of links stays a loop */
+	size_t first = parts->plan->count;
+	mirror_add(parts->plan, path, because, &ignored);
+	if (links_are_safe(parts->plan, first, place))
+		return;
+	parts->plan->count = first;
+	strings_take(parts->notes, memory_format("%s is not shown: %s", path, why->text));
+}
+
+static void add_places(struct parts *parts, const char *const *places, const char *because)
+{
 	for (; *places; places++) {
 		AUTO_FREE char *path = host_expand(parts->host, *places);
 		AUTO_FREE char *outside = host_outside(parts->host, path);
-		if (strcmp(path, outside) == 0)
-			mirror_add(parts->plan, path, because, &ignored);
-		else if (host_has(outside))
-			add_bind_from(parts, outside, path, BIND_READ_ONLY, because);
+		struct err why = { 0 };
+		bool linked;
+		AUTO_CLOSE int place = place_own(parts->host, outside, &linked, &why);
+		if (place < 0 && why.number == ENOENT)
+			continue;
+		if (strcmp(path, outside) != 0)
+			add_own_if_any(parts, outside, path, BIND_READ_ONLY, because);
+		else if (linked)
+			add_linked_place(parts, path, place, &why, because);
+		else
+			mirror_add(parts->plan, path, because, &why);
 	}
 }
 
@@ -205,6 +247,13 @@ static int wrap_direnv(struct parts *parts, struct err *e)
 			policy_origin(parts->policy, KEY_TOOLS));
 		return err_hint(e, "install direnv, or take the host's programs with --tools host");
 	}
+	if (!program_is_safe_outside(parts, direnv)) {
+		err_set(e, 0,
+			"direnv is %s, which the project or a sandbox can change, so it is not "
+			"executed outside",
+			direnv);
+		return err_hint(e, "have another one before it on PATH, in /usr/bin for example");
+	}
 	if (add_allowed_envrc(parts, direnv, e) < 0)
 		return -1;
 	const char *const words[] = { "direnv", "exec", parts->host->directory, NULL };
@@ -230,7 +279,7 @@ int compile_wrapper(struct parts *parts, struct err *e)
 
 void add_nix_remote(struct parts *parts)
 {
-	if (policy_word(parts->policy, KEY_NIX) == WORD_NIX_OFF || !host_has(daemon_socket))
+	if (policy_word(parts->policy, KEY_NIX) == WORD_NIX_OFF || !host_has("/nix/var/nix/daemon-socket/socket"))
 		return;
 	struct op *op = plan_add(parts->plan, OP_ENV_SET, policy_origin(parts->policy, KEY_NIX));
 	op->name = "NIX_REMOTE";

@@ -7,11 +7,11 @@
 
 #include "base/memory.h"
 #include "base/path.h"
-#include "kernel/lookup.h"
 #include "policy/compile_parts.h"
 #include "policy/expand.h"
 #include "policy/ground.h"
 #include "policy/mirror.h"
+#include "policy/place.h"
 
 /* The kernel's own trees: to a real root a writable /proc/sys is the host's, and what of the host's /proc
  * is mounted anywhere lists its processes. */
@@ -83,25 +83,6 @@ int compile_workspace(struct parts *parts, struct err *e)
 	return 0;
 }
 
-/* What a user names below the workspace may be a link by now that the last command planted, to have
- * any directory of the host mounted. It is opened here without following any, and init sees that it
- * still is the same. `ret_fd` is -1 for what lies elsewhere. */
-static int in_workspace_open(const struct host *host, const char *path, int *ret_fd, struct err *e)
-{
-	*ret_fd = -1;
-	if (!path_is_within(path, host->directory) || strcmp(path, host->directory) == 0)
-		return 0;
-	const char *below = path + strlen(host->directory) + 1;
-	*ret_fd = lookup_beneath(host->directory_fd, below, O_PATH);
-	if (*ret_fd >= 0)
-		return 0;
-	if (errno != ELOOP && errno != EXDEV)
-		return err_set(e, errno, "cannot open %s", path);
-	err_set(e, 0, "%s is or goes through a symbolic link, which a sandbox may have put there",
-		path);
-	return err_hint(e, "name the place that it leads to, if that is what you mean");
-}
-
 /* "PATH" or "SOURCE:TARGET"; layers.c made them absolute. */
 static int add_extra(
 	struct parts *parts, const struct item *item, unsigned flags, bool outer, struct err *e)
@@ -135,8 +116,10 @@ static int add_extra(
 	if (strcmp(target, "/") == 0)
 		return err_set(e, 0, "%s: '%s' would be mounted over the whole sandbox",
 			item->origin, item->text);
+	/* What a user names in the workspace may be a link by now that the last command planted, to have
+	 * any directory of the host mounted. Init sees that what is opened here still is the same. */
 	int place = -1;
-	if (in_workspace_open(parts->host, source, &place, e) < 0)
+	if (place_named(parts->host, source, &place, e) < 0)
 		return err_prefix(e, "%s", item->origin);
 	struct op *op = add_bind(parts, source, flags, item->origin);
 	op->target = plan_copy(parts->plan, target);

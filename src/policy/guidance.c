@@ -15,7 +15,7 @@ static bool is_mount(const struct op *op)
 
 static bool is_agent_state(const struct op *op)
 {
-	return op->kind == OP_BIND && !(op->flags & BIND_READ_ONLY) &&
+	return is_mount(op) && !(op->flags & BIND_READ_ONLY) &&
 	       strncmp(op->because, "agent ", 6) == 0;
 }
 
@@ -27,15 +27,18 @@ static void place_show(struct text *out, const char *path, const char *what)
 	text_format(out, " (%s)\n", what);
 }
 
-/* Files that are copied in before and merged back after the run. */
+/* Files that are copied in before the run, and merged back after it unless the home lasts. */
 static void files_show(const struct parts *parts, struct text *out)
 {
 	const struct agents *agents = parts->in->agents;
+	bool kept = policy_word(parts->policy, KEY_HOME) == WORD_HOME_KEPT;
 	for (size_t i = 0; i < agents->count; i++)
 		for (const struct agent_file *file = agents->agent[i]->files; file && file->path;
 			file++) {
 			AUTO_FREE char *path = host_expand(parts->host, file->path);
-			place_show(out, path, "your own state, merged back at the end");
+			place_show(out, path,
+				kept ? "your own state, kept in this home"
+				     : "your own state, merged back at the end");
 		}
 }
 

@@ -104,8 +104,9 @@ bool package_is_installed(const struct package_places *places, const char *path)
 	for (size_t i = 0; relative && i < COUNT(installed); i++)
 		if (word_is_within(relative, installed[i]))
 			return true;
-	return path_is_within(path, "/opt") || path_is_within(path, "/usr") ||
-	       path_is_within(path, "/nix/store") || path_is_within(path, "/home/linuxbrew");
+	/* Not /opt: what is put there brings its data and its settings along. */
+	return path_is_within(path, "/usr") || path_is_within(path, "/nix/store") ||
+	       path_is_within(path, "/home/linuxbrew");
 }
 
 const struct package_manager *package_manager(const struct package_places *places, const char *file)

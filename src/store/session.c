@@ -14,22 +14,19 @@
  *   5. A directory whose name ends in ".gone" holds nothing of worth: any sweeper removes it.
  *   6. What a run leaves clean becomes "spare", and the next run's session by a rename, which only one
  *      of them can win: making and removing directories is most of what a session costs. A spare
- *      holds its lock file and a home in which there is nothing but empty directories that were
- *      covered by mounts all the time. Its lock is let go before it gets that name.
+ *      holds its lock file and a new home: the old one may still be open in another sandbox, to
+ *      which the box has sent it through a socket. Its lock is let go before it gets that name.
  */
 #include "store/session.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/fs.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -155,38 +152,15 @@ int session_create(struct session *ret_session, struct err *e)
 
 /* ---- Ending ---- */
 
-/* Is `name` an empty directory, or absent? */
-static bool directory_is_empty(int parent, const char *name)
-{
-	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 && errno == ENOENT)
-		return true;
-	DIR *directory = fd < 0 ? NULL : fdopendir(fd);
-	int count = 0;
-	while (directory && count < 3 && readdir(directory))
-		count++;
-	if (directory)
-		closedir(directory);
-	return directory && count == 2; /* "." and ".." */
-}
-
-static bool is_one_of(const char *name, const char *const *names)
-{
-	for (; *names; names++)
-		if (strcmp(*names, name) == 0)
-			return true;
-	return false;
-}
-
-/* Remove all in `directory` but what `keep` names. */
-static int directory_clean(int directory, const char *const *keep)
+/* Remove all in `directory` but the lock. */
+static int directory_clean(int directory)
 {
 	int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *entries = fd < 0 ? NULL : fdopendir(fd);
 	int result = entries ? 0 : -1;
 	for (struct dirent *entry; entries && result == 0 && (entry = readdir(entries));) {
 		const char *name = entry->d_name;
-		if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && !is_one_of(name, keep))
+		if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && strcmp(name, "lock") != 0)
 			result = tree_remove_at(directory, name, NULL);
 	}
 	if (entries)
@@ -194,29 +168,13 @@ static int directory_clean(int directory, const char *const *keep)
 	return result;
 }
 
-/* Flags such as those of chattr(1); 0 where there are none. */
-static int inode_flags(int fd)
-{
-	int flags = 0;
-	return ioctl(fd, FS_IOC_GETFLAGS, &flags) < 0 ? 0 : flags;
-}
-
 /* Make the session a spare, see invariant 6. 0, or -1 when it has to be removed instead. */
 static int session_recycle(struct session *session)
 {
-	static const char *const kept[] = { "lock", "home", NULL };
 	char name[SESSION_PATH_SIZE];
 	snprintf(name, sizeof name, SESSION_PREFIX "%s", session->id);
-	if (session->home_fd < 0 || directory_clean(session->home_fd, session->covered) < 0 ||
-		directory_clean(session->directory_fd, kept) < 0)
-		return -1;
-	for (const char *const *covered = session->covered; *covered; covered++)
-		if (!directory_is_empty(session->home_fd, *covered))
-			return -1;
-	/* What the box can have done to the home itself. */
-	if (fchmod(session->home_fd, 0700) < 0 || flistxattr(session->home_fd, NULL, 0) != 0 ||
-		inode_flags(session->home_fd) != inode_flags(session->directory_fd) ||
-		futimens(session->home_fd, NULL) < 0)
+	if (directory_clean(session->directory_fd) < 0 ||
+		mkdirat(session->directory_fd, "home", 0700) < 0)
 		return -1;
 	fd_close(&session->lock);
 	return renameat2(
@@ -244,7 +202,7 @@ static int session_finish(struct session *session, struct strings *notes, struct
 		return -1;
 	if (unlinkat(session->directory_fd, "state", 0) < 0 && errno != ENOENT)
 		return err_set(e, errno, "cannot remove %s/state", session->directory);
-	if (session->covered && session_recycle(session) == 0)
+	if (session->recycled && session_recycle(session) == 0)
 		return 0;
 	return session_remove(session, e);
 }

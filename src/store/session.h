@@ -35,9 +35,7 @@ struct session {
 	 * killed, a box may still be writing. */
 	int lock;
 
-	/* Directories of the home that mounts of the box lie over as long as it lives (ends with NULL):
-	 * with nothing else left in it the session serves the next run. NULL: it is always removed. */
-	const char *const *covered;
+	bool recycled; /* set by the owner: it serves the next run, with a new home, if all goes well */
 };
 
 /* Make a session, and the state directory if it is missing. Fails with what to do when no state can

@@ -14,6 +14,7 @@
 #include "base/fd.h"
 #include "base/memory.h"
 #include "base/path.h"
+#include "kernel/lookup.h"
 #include "store/session.h"
 #include "store/state_entry.h"
 #include "store/state_host.h"
@@ -25,6 +26,26 @@ static char *resolve_directory(const char *path)
 	AUTO_FREE char *parent = path_parent(path);
 	AUTO_FREE char *real = realpath(parent, NULL);
 	return real ? path_join(real, path_base(path)) : NULL;
+}
+
+/* Further links count where no box can have put them: beside the first one and above, and where only
+ * others may write. */
+static bool follows_safe(int directory, const void *data)
+{
+	return lookup_is_below(*(const int *)data, directory) == 1 || lookup_is_of_others(directory);
+}
+
+/* The same for `path`, to which a link that lies in the directory `from` leads. */
+static char *resolve_linked(const char *from, const char *path)
+{
+	char real[PATH_MAX];
+	AUTO_FREE char *parent = path_parent(path);
+	AUTO_CLOSE int beside = open(from, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	AUTO_CLOSE int directory =
+		beside < 0 ? -1 : lookup_through(parent, follows_safe, &beside, NULL);
+	if (directory < 0 || lookup_path(directory, real, sizeof real) < 0)
+		return NULL;
+	return path_join(real, path_base(path));
 }
 
 /* Where the link at `path`, whose directory is real, leads to; its last component not followed. */
@@ -44,7 +65,7 @@ static char *resolve_link(const char *path)
 		errno = EISDIR;
 		return NULL;
 	}
-	return resolve_directory(joined);
+	return resolve_linked(parent, joined);
 }
 
 /* Make the directories above `path`, which is relative to `directory` or absolute. */
@@ -63,8 +84,8 @@ static int parents_make(int directory, const char *path)
 /*
  * Where the user's file really is, seen once, here. People keep dotfiles as links into a
  * repository, so one link is followed. Not a second: the repository may have been a workspace, and
- * a link that a box put in place of the file would have the next box read, and this program write,
- * whatever file the link names.
+ * a link that a box put in place of the file, or of a directory that it is in, would have the next
+ * box read, and this program write, whatever file the link names.
  */
 static char *target_resolve(const char *host_path, bool make, struct err *e)
 {
@@ -80,7 +101,11 @@ static char *target_resolve(const char *host_path, bool make, struct err *e)
 		target = next;
 	}
 	if (!target) {
+		bool linked = errno == ELOOP;
 		err_set(e, errno, "cannot find out where %s is", host_path);
+		if (linked)
+			err_hint(e, "it leads through a link that a box might have put in; link to "
+				    "the file itself");
 		return NULL;
 	}
 	if (lstat(target, &status) == 0 && S_ISLNK(status.st_mode)) {
@@ -205,4 +230,15 @@ int state_add(struct session *session, const char *host_path, const char *below_
 		.json = strcmp(merge, "json") == 0,
 	};
 	return target ? entry_add(session, &entry, initial, e) : -1;
+}
+
+int state_read(const struct session *session, const char *host_path, const char *initial,
+	char **ret_data, size_t *ret_length, struct err *e)
+{
+	AUTO_FREE char *target = target_resolve(host_path, initial != NULL, e);
+	struct state_entry entry = { .shown = host_path, .target = target };
+	struct stat status;
+	*ret_data = NULL;
+	return target ? target_read(session, &entry, initial, &status, ret_data, ret_length, e)
+		      : -1;
 }

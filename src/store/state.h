@@ -35,6 +35,11 @@ enum {
 int state_add(struct session *session, const char *host_path, const char *below_home,
 	const char *initial, const char *merge, struct err *e);
 
+/* Only read the host's file, made first as state_add does. `ret_data` is owned by the caller, NULL where there
+ * is none. */
+int state_read(const struct session *session, const char *host_path, const char *initial,
+	char **ret_data, size_t *ret_length, struct err *e);
+
 /* Merge every file back. Calling it again does no harm. Fails when a version could neither be
  * merged nor kept; what was not reached is then still to be merged. */
 int state_merge(struct session *session, struct strings *ret_notes, struct err *e);

@@ -64,19 +64,41 @@ static int state_check(const struct agent *agent, const struct host *host, struc
 	return 0;
 }
 
-static int state_prepare(const struct agent *agent, bool create, const struct host *host,
-	struct session *session, struct err *e)
+/* A home that lasts has files of its own, which begin as the host's. */
+static int kept_file(const struct session *session, const char *home, const char *full,
+	const char *below, const char *initial, struct err *e)
+{
+	AUTO_FREE char *data = NULL;
+	size_t length = 0;
+	if (state_read(session, full, initial, &data, &length, e) < 0)
+		return -1;
+	return data ? seed_file(home, below, data, length, e) : 0;
+}
+
+static int files_prepare(const struct agent *agent, bool create, const struct host *host,
+	struct home *home, struct err *e)
 {
 	for (const struct agent_file *file = agent->files; file && file->path; file++) {
-		AUTO_FREE char *full = host_expand(host, file->path);
-		if (!path_is_within(full, host->home))
+		AUTO_FREE char *inside = host_expand(host, file->path);
+		AUTO_FREE char *full = state_place(host, file->path);
+		if (!path_is_within(inside, host->home))
 			return err_set(
-				e, 0, "agent %s: %s is not below the home", agent->name, full);
-		const char *below = full + strlen(host->home) + 1;
+				e, 0, "agent %s: %s is not below the home", agent->name, inside);
+		const char *below = inside + strlen(host->home) + 1;
 		const char *initial = create ? file->initial : NULL;
-		if (state_add(session, full, below, initial, file->merge, e) < 0)
+		bool kept = strcmp(home->source, home->session.home) != 0;
+		if ((kept ? kept_file(&home->session, home->source, full, below, initial, e)
+			  : state_add(&home->session, full, below, initial, file->merge, e)) < 0)
 			return err_prefix(e, "agent %s", agent->name);
 	}
+	return 0;
+}
+
+static int state_prepare(const struct agent *agent, bool create, const struct host *host,
+	struct home *home, struct err *e)
+{
+	if (files_prepare(agent, create, host, home, e) < 0)
+		return -1;
 	for (const char *const *path = create ? agent->state : NULL; path && *path; path++) {
 		AUTO_FREE char *full = state_place(host, *path);
 		if (directory_ensure(full, e) < 0)
@@ -118,7 +140,7 @@ int home_prepare(const struct policy *policy, const struct host *host, const str
 			return -1;
 	if (session_sweep(ret_notes, NULL, e) < 0 || session_create(&ret_home->session, e) < 0)
 		return -1;
-	ret_home->session.covered = home_covered;
+	ret_home->session.recycled = true;
 	int result = 0;
 	if (policy_word(policy, KEY_HOME) == WORD_HOME_KEPT)
 		result = kept_prepare(policy, host, &ret_home->source, e);
@@ -127,8 +149,7 @@ int home_prepare(const struct policy *policy, const struct host *host, const str
 	if (result == 0)
 		result = flake_prepare(policy, host, e);
 	for (size_t i = 0; result == 0 && i < agents->count; i++)
-		result = state_prepare(
-			agents->agent[i], !agents->found, host, &ret_home->session, e);
+		result = state_prepare(agents->agent[i], !agents->found, host, ret_home, e);
 	if (result < 0)
 		home_finish(ret_home, ret_notes, NULL);
 	return result;

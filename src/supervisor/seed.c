@@ -61,6 +61,16 @@ static int seed_write(const char *path, const struct seed *seed, struct err *e)
 	return 0;
 }
 
+int seed_file(
+	const char *directory, const char *below, const char *data, size_t length, struct err *e)
+{
+	const struct seed seed = { .path = below, .content = data, .length = length };
+	AUTO_CLOSE int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 || file_write(fd, &seed) < 0)
+		return err_set(e, errno, "cannot write %s/%s", directory, below);
+	return 0;
+}
+
 int seed_home(const char *directory, struct err *e)
 {
 	return seed_write(directory, seed_home_files, e);

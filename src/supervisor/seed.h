@@ -21,3 +21,7 @@ extern const struct seed seed_flake_files[];
  * remembers that it was seeded. */
 int seed_home(const char *directory, struct err *e);
 int seed_flake(const char *directory, struct err *e);
+
+/* One file at `below` of `directory`, unless there is something by that name. No link is followed. */
+int seed_file(
+	const char *directory, const char *below, const char *data, size_t length, struct err *e);

@@ -21,6 +21,7 @@
 #include "base/memory.h"
 #include "cli/options.h"
 #include "engines/engine.h"
+#include "kernel/lookup.h"
 #include "kernel/mount.h"
 #include "plan/plan.h"
 #include "policy/trust.h"
@@ -192,6 +193,20 @@ int __wrap_capability_keep(uint64_t bounding, uint64_t permitted)
 }
 
 /* Paths in the project, without following links. */
+static bool follows_all(int directory, const void *data)
+{
+	(void)directory;
+	(void)data;
+	return true;
+}
+
+int __real_lookup_through(const char *path, lookup_follows *follows, const void *data, int *ret);
+int __wrap_lookup_through(const char *path, lookup_follows *follows, const void *data, int *ret);
+int __wrap_lookup_through(const char *path, lookup_follows *follows, const void *data, int *ret)
+{
+	return __real_lookup_through(path, omitted("beneath") ? follows_all : follows, data, ret);
+}
+
 int __real_lookup_beneath(int directory, const char *path, int flags);
 int __wrap_lookup_beneath(int directory, const char *path, int flags);
 int __wrap_lookup_beneath(int directory, const char *path, int flags)

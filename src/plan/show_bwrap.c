@@ -425,6 +425,7 @@ static int show_no_user_namespaces(struct bwrap *b, const struct op *op)
 
 /* --- the whole ------------------------------------------------------------------------------- */
 
+/* As long as there are operations: without a default, one that is forgotten stops the build. */
 static int show_operation(struct bwrap *b, const struct op *op)
 {
 	switch (op->kind) {

@@ -180,6 +180,7 @@ static void add_words(struct row *row, const char *word, const char *what, bool 
 	text_add_visible(&row->what, what);
 }
 
+/* As long as there are operations: without a default, one that is forgotten stops the build. */
 static void row_fill(const struct op *op, struct row *row)
 {
 	switch (op->kind) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sessions, state files and the removal of hostile trees, with real processes that are killed. */
+/* Sessions, state files and the removal of hostile trees, with real processes that are killed. One
+ * file, since all of it needs the same throw-away state directory and its helpers. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

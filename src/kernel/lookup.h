@@ -13,6 +13,9 @@ int lookup_in_root(int root, const char *path, int flags);
 /* The same without following any link at all, and not above `directory`. */
 int lookup_beneath(int directory, const char *path, int flags);
 
+/* Open an absolute path that has no link in it; ELOOP when it has. */
+int lookup_plain(const char *path, int flags);
+
 /* May a link in `directory` be followed? */
 typedef bool lookup_follows(int directory, const void *data);
 

@@ -36,7 +36,8 @@ static int directory_open(const char *path)
 	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-int place_own(const struct host *host, const char *path, bool *ret_linked, struct err *e)
+/* The long way, link by link. */
+static int place_walk(const struct host *host, const char *path, bool *ret_linked, struct err *e)
 {
 	AUTO_CLOSE int home = directory_open(host->home);
 	AUTO_CLOSE int config = directory_open(host->config);
@@ -51,6 +52,17 @@ int place_own(const struct host *host, const char *path, bool *ret_linked, struc
 	err_set(e, 0, "%s leads through a link in %s, which a sandbox may have put there", path,
 		trail.refused);
 	return err_hint(e, "look where it leads (namei -l %s), and link to the place itself", path);
+}
+
+int place_own(const struct host *host, const char *path, bool *ret_linked, struct err *e)
+{
+	*ret_linked = false;
+	int fd = lookup_plain(path, O_PATH);
+	if (fd >= 0)
+		return fd;
+	if (errno == ENOENT)
+		return err_set(e, ENOENT, "cannot open %s", path);
+	return place_walk(host, path, ret_linked, e);
 }
 
 /* ---- What the user names ---- */

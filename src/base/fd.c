@@ -61,7 +61,8 @@ int fd_read_all(int fd, size_t limit, char **ret_data, size_t *ret_length, struc
 int file_read_at(int directory, const char *path, size_t limit, char **ret_data, size_t *ret_length,
 	struct err *e)
 {
-	AUTO_CLOSE int fd = openat(directory, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	/* Where there should be a file, somebody may have put a FIFO: nobody waits for it. */
+	AUTO_CLOSE int fd = openat(directory, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0)
 		return err_set(e, errno, "cannot open %s", path);
 	if (fd_read_all(fd, limit, ret_data, ret_length, e) < 0)

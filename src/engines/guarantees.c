@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "base/path.h"
@@ -273,9 +274,20 @@ static void answer_path_sockets(const struct question *question, struct answer *
 			"mount namespace (a read-only mount does not stop connecting)");
 }
 
+/* Whoever reaches the daemon of nix has it fetch from anywhere, and build with the network. */
+static bool shows_nix_daemon(const struct plan *plan)
+{
+	static const char path[] = "/nix/var/nix/daemon-socket/socket";
+	const struct op *op = found_at(plan, path);
+	return op && (op->kind == OP_BIND || op->kind == OP_BIND_FD) && access(path, F_OK) == 0;
+}
+
 static void answer_network(const struct question *question, struct answer *answer, const char *why)
 {
-	if (has_namespace(question->plan, "net"))
+	if (has_namespace(question->plan, "net") && shows_nix_daemon(question->plan))
+		say(answer, STANDING_WEAKER,
+			"network namespace, but the nix daemon fetches and builds outside");
+	else if (has_namespace(question->plan, "net"))
 		say(answer, STANDING_OK,
 			"network namespace with nothing but a loopback of its own");
 	else

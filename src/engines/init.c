@@ -246,7 +246,7 @@ static void children_changed(struct loop_signals *signals, int signal)
 		if (pid == inside->command)
 			command_changed(inside, status);
 	}
-	raise(SIGCHLD); /* it is blocked, and so the loop comes back to it */
+	kill(getpid(), SIGCHLD); /* blocked, and so the loop comes back to it */
 }
 
 static void limit_reached(struct loop_timer *timer)

@@ -11,6 +11,7 @@
 #include "formats/git_config.h"
 #include "kernel/lookup.h"
 #include "policy/compile_parts.h"
+#include "policy/ground.h"
 #include "policy/links.h"
 #include "policy/mirror.h"
 #include "policy/package.h"
@@ -165,6 +166,9 @@ static int add_state(struct parts *parts, const struct agent *agent, struct err 
 		AUTO_FREE char *outside = host_outside(parts->host, full);
 		if (plan_find_target(parts->plan, full))
 			continue;
+		/* A profile of the user's own may name anything. */
+		if (agent_find(agent->name) != agent && ground_check(parts->host, outside, e) < 0)
+			return err_prefix(e, "%s", because);
 		if (parts->in->agents->found)
 			add_own_if_any(parts, outside, full, 0, because);
 		else if (add_own(parts, outside, full, 0, because, e) < 0)

@@ -54,9 +54,14 @@ static const char *const minimal_paths[] = { "/bin/sh", "/bin/bash", "/usr/bin/e
 static int add_minimal(struct parts *parts, struct err *e)
 {
 	const char *because = policy_origin(parts->policy, KEY_SYSTEM);
-	for (const char *const *path = minimal_paths; *path; path++)
+	bool off = policy_word(parts->policy, KEY_NETWORK) == WORD_NETWORK_OFF;
+	for (const char *const *path = minimal_paths; *path; path++) {
+		/* It may lead to a directory where the resolver has its sockets. */
+		if (off && strcmp(*path, "/etc/resolv.conf") == 0)
+			continue;
 		if (mirror_add(parts->plan, *path, because, e) < 0)
 			return -1;
+	}
 	return 0;
 }
 

@@ -15,6 +15,7 @@
 #include "kernel/capture.h"
 #include "policy/compile_parts.h"
 #include "policy/mirror.h"
+#include "policy/nix_trust.h"
 #include "policy/place.h"
 
 static const char daemon_socket[] = "/nix/var/nix/daemon-socket";
@@ -73,6 +74,32 @@ static void add_places(struct parts *parts, const char *const *places, const cha
 	}
 }
 
+static bool nix_is_asked_for(const struct parts *parts)
+{
+	return policy_word(parts->policy, KEY_TOOLS) == WORD_TOOLS_NIX ||
+	       strcmp(policy_origin(parts->policy, KEY_NIX), "default") != 0;
+}
+
+/* The daemon fetches and builds outside, where the network is, and whom it trusts it obeys as root: where
+ * there is to be no network, and where it trusts this user, it is only there for those who have asked for
+ * nix. */
+static bool daemon_is_there(const struct parts *parts)
+{
+	if (!host_has(daemon_socket) || nix_is_asked_for(parts))
+		return host_has(daemon_socket);
+	return policy_word(parts->policy, KEY_NETWORK) != WORD_NETWORK_OFF &&
+	       !nix_trusts(parts->host);
+}
+
+static void note_trusted(struct parts *parts)
+{
+	if (host_has("/nix/var/nix/daemon-socket/socket") && nix_is_asked_for(parts) &&
+		nix_trusts(parts->host))
+		strings_add(parts->notes,
+			"the nix daemon trusts you, and so obeys the command inside as it would "
+			"root (--nix off)");
+}
+
 static void add_nix_daemon(struct parts *parts, const char *because)
 {
 	static const char *const places[] = { "/nix/store", "/nix/var/nix/profiles",
@@ -80,7 +107,7 @@ static void add_nix_daemon(struct parts *parts, const char *because)
 		"~/.local/state/nix/profiles", "~/.nix-profile", "~/.nix-defexpr", NULL };
 	add_places(parts, places, because);
 	/* Connecting needs no write permission on the mount. */
-	if (host_has(daemon_socket))
+	if (daemon_is_there(parts))
 		add_bind(parts, daemon_socket, BIND_READ_ONLY, because);
 }
 
@@ -99,6 +126,7 @@ static void add_nix(struct parts *parts)
 	enum word nix = policy_word(parts->policy, KEY_NIX);
 	if (nix == WORD_NIX_OFF || !host_has("/nix/var/nix"))
 		return;
+	note_trusted(parts);
 	if (nix == WORD_NIX_WRITABLE)
 		add_nix_writable(parts, because);
 	else
@@ -279,7 +307,7 @@ int compile_wrapper(struct parts *parts, struct err *e)
 
 void add_nix_remote(struct parts *parts)
 {
-	if (policy_word(parts->policy, KEY_NIX) == WORD_NIX_OFF || !host_has("/nix/var/nix/daemon-socket/socket"))
+	if (policy_word(parts->policy, KEY_NIX) == WORD_NIX_OFF || !daemon_is_there(parts) || !host_has("/nix/var/nix/daemon-socket/socket"))
 		return;
 	struct op *op = plan_add(parts->plan, OP_ENV_SET, policy_origin(parts->policy, KEY_NIX));
 	op->name = "NIX_REMOTE";

@@ -90,7 +90,8 @@ static void tools_show(const struct parts *parts, struct text *out)
 	text_add(out,
 		"\nPrograms: the host's /usr is here, read-only; nothing gives more privileges (no "
 		"sudo), and system packages cannot be installed.\n");
-	if (plan_find_target(parts->plan, "/nix/store") == NULL)
+	if (!plan_find_target(parts->plan, "/nix/var/nix/daemon-socket") &&
+		!plan_find_target(parts->plan, "/nix/var/nix"))
 		return;
 	text_add(out,
 		"Nix is here: `nix shell nixpkgs#NAME` tries a tool; to keep it, add it to the "

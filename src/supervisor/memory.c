@@ -35,6 +35,7 @@ enum {
 	LOOK_SHARE = 10,          /* looking may take one part in so many of the time */
 	LOOK_MOST = 1000,         /* milliseconds between two looks, whatever they take */
 	PROCESSES_MOST = 1 << 15, /* that one look considers */
+	CHILDREN_BYTES = PROCESSES_MOST * 16,
 	EXIT_KILLED = 128 + 9,
 };
 
@@ -169,14 +170,15 @@ static ssize_t proc_read(int directory, const char *name, char *buffer, size_t s
 	return fd < 0 ? -1 : (ssize_t)used;
 }
 
-/* A number cut off at the end of the buffer would be another process: it is left out. */
+/* The whole list, however long: what is left out is not counted. */
 static int children_read(int task, const char *thread, struct pids *pids)
 {
-	char name[300], buffer[16384];
+	char name[300];
+	AUTO_FREE char *list = NULL;
 	snprintf(name, sizeof name, "%s/children", thread);
-	if (proc_read(task, name, buffer, sizeof buffer) < 0)
+	if (file_read_at(task, name, CHILDREN_BYTES, &list, NULL, NULL) < 0)
 		return -1;
-	for (char *p = buffer, *end; pids->count < PROCESSES_MOST; p = end) {
+	for (char *p = list, *end; pids->count < PROCESSES_MOST; p = end) {
 		long pid = strtol(p, &end, 10);
 		if (end == p || *end != ' ')
 			break;

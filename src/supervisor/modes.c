@@ -18,15 +18,23 @@ static const struct mode {
 	{ true, true, false, 8 },   /* automatic repeat */
 	{ true, false, false, 9 },  /* mouse, of five kinds and four encodings */
 	{ true, true, false, 25 },  /* cursor shown */
+	{ true, false, false, 42 }, /* national characters */
+	{ true, false, false, 45 }, /* reverse wrap */
 	{ true, false, false, 66 }, /* application keypad */
+	{ true, false, false, 67 }, /* the backspace key sends a backspace */
 	{ true, false, false, 69 }, /* left and right margins */
 	{ true, false, false, 1000 }, { true, false, false, 1002 }, { true, false, false, 1003 },
 	{ true, false, false, 1004 }, /* focus reports */
 	{ true, false, false, 1005 }, { true, false, false, 1006 }, { true, false, false, 1015 },
-	{ true, false, false, 1016 }, { true, false, false, 2004 }, /* bracketed paste */
+	{ true, false, false, 1016 }, { true, true, false, 1046 }, /* the alternate screen is allowed */
+	{ true, false, false, 1050 }, { true, false, false, 1051 }, /* function keys, of six kinds */
+	{ true, false, false, 1052 }, { true, false, false, 1053 }, { true, false, false, 1060 },
+	{ true, false, false, 1061 }, { true, false, false, 2004 }, /* bracketed paste */
 	{ true, false, false, 2026 },                               /* held updates */
 	{ true, false, false, 2031 },                               /* colour scheme reports */
 	{ true, false, false, 2048 },                               /* size reports */
+	{ true, false, false, 5522 },                               /* paste events */
+	{ true, false, false, 7727 },                               /* application escape key */
 	{ true, false, false, 9001 },                               /* win32 key reports */
 	{ false, false, false, 2 },                                 /* keyboard locked */
 	{ false, false, false, 4 },                                 /* insert */

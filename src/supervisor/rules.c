@@ -21,6 +21,7 @@
  *   CSI ... * y, # y         answer with checksums: what is on the user's screen can be read
  *   CSI $ w, & u, x, ' z ..  rarely used questions about the terminal's state
  *   CSI * z, DCS ! z         macros
+ *   CSI ? 46 h               writes the output into a file
  *   CSI ? 2 l, ? 38 h, ESC % other grammars (VT52, Tektronix, not UTF-8), which are not followed
  * here CSI " p, ESC SP G        eight-bit answers CSI 2 h                  locks the keyboard DCS
  * all but sixels: keys (UDK), fonts, settings ($q, +q, +p: echo the asker's words on some
@@ -66,8 +67,11 @@ static bool is_number(uint8_t byte)
 	return byte >= '0' && byte <= ';';
 }
 
-/* Numbers separated by ';'; of a group with ':' the first counts. False: too many. */
-static bool read_numbers(const uint8_t *bytes, size_t length, struct control *control)
+/* Numbers separated by ';'; of a group with ':' the first counts. False: too many. `ret_clear`: one is so
+ * large that a terminal that counts in few bits takes it for another, or in a group outside of
+ * colours, where some take ':' for ';'. */
+static bool read_numbers(
+	const uint8_t *bytes, size_t length, struct control *control, bool *ret_clear)
 {
 	bool sub = false;
 	if (!length)
@@ -85,25 +89,27 @@ static bool read_numbers(const uint8_t *bytes, size_t length, struct control *co
 		sub |= bytes[i] == ':';
 		if (!sub && *number <= LARGEST)
 			*number = *number * 10 + (bytes[i] - '0');
+		if (*number > LARGEST || (sub && control->final != 'm'))
+			*ret_clear = false;
 	}
 	return true;
 }
 
 bool rules_read_control(const uint8_t *bytes, size_t length, struct control *ret_control)
 {
-	*ret_control = (struct control){ 0 };
 	const uint8_t *end = bytes + length - 1; /* the final byte */
+	bool clear = true;
+	*ret_control = (struct control){ .final = *end };
 	if (bytes < end && *bytes >= '<' && *bytes <= '?')
 		ret_control->prefix = *bytes++;
 	const uint8_t *numbers = bytes;
 	while (bytes < end && is_number(*bytes))
 		bytes++;
-	bool fits = read_numbers(numbers, (size_t)(bytes - numbers), ret_control);
+	bool fits = read_numbers(numbers, (size_t)(bytes - numbers), ret_control, &clear);
 	if (bytes < end)
 		ret_control->intermediate = *bytes++;
-	ret_control->final = *end;
 	/* Only colours come in such numbers that there could be more. */
-	return bytes == end && (!ret_control->intermediate || ret_control->intermediate < '0') &&
+	return bytes == end && clear && (!ret_control->intermediate || ret_control->intermediate < '0') &&
 	       (fits || *end == 'm');
 }
 
@@ -147,8 +153,9 @@ static bool is_harmless_private_mode(const struct control *control)
 {
 	if (control->final == 'l')
 		return !has(control, 2);
-	return !has(control, 38) &&
-	       !has(control, 1001); /* 1001 waits for an answer of the program */
+	/* 1001 waits for an answer of the program, 46 writes the output into a file. */
+	return !has(control, 38) && !has(control, 46) && !has(control, 1001) &&
+	       !(control->final == 'r' && has(control, 2));
 }
 
 bool rules_allow_control(const struct control *control)
@@ -162,9 +169,9 @@ bool rules_allow_control(const struct control *control)
 		{ 0, 0, "n", is_status },
 		{ 0, 0, "t", is_size_or_title_stack },
 		{ 0, 0, "hl", is_harmless_mode },
-		{ '?', 0, "hl", is_harmless_private_mode },
+		{ '?', 0, "hlr", is_harmless_private_mode },
 		{ '?', 0, "n", is_private_status },
-		{ '?', 0, "JKSWmrsu", NULL },
+		{ '?', 0, "JKSWmsu", NULL },
 		{ '>', 0, "cmnqu", NULL },
 		{ '=', 0, "cu", NULL },
 		{ '<', 0, "u", NULL },

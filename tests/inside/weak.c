@@ -24,6 +24,7 @@
 #include "kernel/lookup.h"
 #include "kernel/mount.h"
 #include "plan/plan.h"
+#include "policy/compile_parts.h"
 #include "policy/trust.h"
 #include "protocol/message.h"
 #include "store/session.h"
@@ -205,6 +206,13 @@ int __wrap_lookup_through(const char *path, lookup_follows *follows, const void 
 int __wrap_lookup_through(const char *path, lookup_follows *follows, const void *data, int *ret)
 {
 	return __real_lookup_through(path, omitted("beneath") ? follows_all : follows, data, ret);
+}
+
+bool __real_program_is_safe_outside(const struct parts *parts, const char *program);
+bool __wrap_program_is_safe_outside(const struct parts *parts, const char *program);
+bool __wrap_program_is_safe_outside(const struct parts *parts, const char *program)
+{
+	return omitted("executed") || __real_program_is_safe_outside(parts, program);
 }
 
 int __real_lookup_beneath(int directory, const char *path, int flags);

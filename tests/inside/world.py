@@ -136,6 +136,13 @@ class World:
                               errors="surrogateescape", timeout=120,
                               env=self.variables(**(environment or {})), **more)
 
+    def say(self, words):
+        """What hutch itself says: one of its verbs, or a run of `true`."""
+        words = words or ["--agent", "none", "--", "true"]
+        hutch = self.tools.weak if self.omit else self.tools.hutch
+        return subprocess.run([hutch, *words, *(["--", "true"] if words == ["plan"] else [])], cwd=self.project, capture_output=True,
+                              text=True, errors="surrogateescape", timeout=60, stdin=subprocess.DEVNULL, env=self.variables())
+
     def attempt(self, verb, *arguments, options=(), refusal=False, **more):
         """Run a verb in a sandbox; the escape's detail, or None. With `refusal`, not to run it is as good."""
         done = self.run(options, [self.probe, verb, *arguments], **more)

@@ -296,7 +296,7 @@ static void test_ground(void)
 	char *named = host.config;
 	if (symlink("project/not/there/yet", link) == 0) {
 		host.config = below("home/link/hutch");
-		check(ground_check(&host, host.directory, &e) == 0, "a link that leads nowhere");
+		check(is_ground("home/project", "your settings"), "a link that leads nowhere yet");
 		AUTO_FREE char *one = below("home/project/not"),
 			       *two = below("home/project/not/there"),
 			       *three = below("home/project/not/there/yet");
@@ -306,6 +306,18 @@ static void test_ground(void)
 		check(is_ground("home/project", "your settings"), "settings behind a link");
 		free(host.config);
 		host.config = named;
+	}
+	AUTO_FREE char *file = below("home/.config/hutch/config.yaml");
+	AUTO_FREE char *own = below("home/.config/hutch/agents/own.yaml");
+	AUTO_FREE char *agents = below("home/.config/hutch/agents");
+	AUTO_FREE char *elsewhere = below("home/project/settings");
+	mkdir(agents, 0755);
+	for (size_t i = 0; i < 2; i++) {
+		const char *path = i ? own : file;
+		unlink(path);
+		check(symlink(elsewhere, path) == 0, "a file of settings that is a link");
+		check(is_ground("home/project", "your settings"), "where it lies");
+		unlink(path);
 	}
 }
 

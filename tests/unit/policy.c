@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "policy/config_read.h"
 #include "policy/expand.h"
+#include "policy/nix_trust.h"
 #include "policy/show.h"
 #include "policy/trust.h"
 #include "tests/unit/test.h"
@@ -183,8 +184,33 @@ static void test_names(void)
 	check(fits, "a long workspace fits into names");
 }
 
+static void test_nix(void)
+{
+	static const char *const groups[] = { "users", "wheel", NULL };
+	static const char *const none[] = { NULL };
+	static const struct {
+		const char *settings;
+		bool trusts;
+	} cases[] = {
+		{ "", false },
+		{ "trusted-users = root\n", false },
+		{ "trusted-users = root me\n", true },
+		{ "a = b\n  extra-trusted-users\t=\tyou me\r\n", true },
+		{ "trusted-users = *", true },
+		{ "trusted-users = root @wheel", true },
+		{ "trusted-users = root @admin", false },
+		{ "# trusted-users = me\ntrusted-users = root # me\n", false },
+		{ "trusted-substituters = me\ntrusted-users=me\n", false },
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+		check(nix_settings_trust(cases[i].settings, "me", groups) == cases[i].trusts,
+			cases[i].settings);
+	check(!nix_settings_trust("trusted-users = @wheel", "me", none), "in no group");
+}
+
 int main(void)
 {
+	test_nix();
 	test_values();
 	test_narrows();
 	test_paths();

@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "policy/package.h"
 #include "tests/unit/test.h"
 
 #define NODE ".nvm/versions/node/v22.1.0"
@@ -386,6 +387,8 @@ static void tainted(void)
 	expect("./name", "~/bin:/usr/bin",
 		"./name !'./name' leads to ~/bin/mine" ASKED "~/bin/mine shows it",
 		"a name in the workspace");
+	check(!package_is_installed(&(struct package_places){ home, home, home, home }, "/opt/x"),
+		"what lies in /opt may be more than a program");
 	point("jump", "src/project/run");
 	point("bin/jump", "../jump");
 	expect("jump", "~/bin:~/" NODE "/bin",

@@ -46,7 +46,7 @@ static int bind_tree(struct tree *tree, int *clone, const struct op *op, struct 
 		attributes |= MOUNT_ATTR_RDONLY;
 	if (mount_restrict(*clone, attributes) < 0)
 		return err_set(e, errno, "cannot restrict the mount of %s", op->source);
-	if (op->flags & BIND_SCRATCH && tree_own(tree, *clone, e) < 0)
+	if (op->flags & BIND_SCRATCH && tree_own(tree, *clone, true, e) < 0)
 		return -1;
 	return attach(tree, clone, op, e);
 }
@@ -120,7 +120,7 @@ static int apply_tmpfs(struct tree *tree, const struct op *op, struct err *e)
 		op->size, op->inodes, op->perms, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
 	if (mount < 0)
 		return err_set(e, errno, "cannot make a tmpfs for %s", op->target);
-	if (tree_own(tree, mount, e) < 0)
+	if (tree_own(tree, mount, false, e) < 0)
 		return -1;
 	return attach(tree, &mount, op, e);
 }
@@ -179,6 +179,7 @@ static int apply_symlink(struct tree *tree, const struct op *op, struct err *e)
 	int parent = tree_parent(tree, op->target, &name, e);
 	if (parent < 0)
 		return -1;
+	strings_add(&tree->links, op->target);
 	if (symlinkat(op->value, parent, name) == 0)
 		return 0;
 	/* A home that is kept has the link of an earlier run. */
@@ -281,7 +282,7 @@ static int root_make(const struct plan *plan, struct tree *tree, size_t *ret_fir
 	AUTO_CLOSE int old_root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (mount < 0 || old_root < 0 || mount_attach(mount, old_root) < 0)
 		return err_set(e, errno, "cannot make the sandbox's root");
-	if (tree_own(tree, mount, e) < 0)
+	if (tree_own(tree, mount, false, e) < 0)
 		return -1;
 	tree->root = tree->base = take_fd(&mount);
 	return 0;
@@ -304,6 +305,7 @@ int apply_mounts(const struct plan *plan, const struct ruleset *ruleset, struct 
 	if (mount_pivot(tree.root) < 0)
 		return err_set(e, errno, "cannot enter the sandbox's root");
 	close(tree.root);
+	strings_free(&tree.links);
 	umask(user_umask);
 	return 0;
 }

@@ -190,7 +190,7 @@ static int dev_fill(struct tree *tree, int dev, const struct op *op)
 	AUTO_CLOSE int shm =
 		apply_tmpfs_new(op->size, 1u << 16, 01777, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
 	/* A project or a home may be there. */
-	if (dev_subdirectory(dev, "shm", shm) < 0 || tree_own(tree, shm, NULL) < 0)
+	if (dev_subdirectory(dev, "shm", shm) < 0 || tree_own(tree, shm, false, NULL) < 0)
 		return -1;
 	return ruleset_allow(tree->ruleset, shm, RULESET_WRITE, NULL);
 }

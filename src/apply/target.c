@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -23,7 +24,7 @@ static uint64_t mount_id(int fd)
 	return info.stx_mnt_id;
 }
 
-int tree_own(struct tree *tree, int fd, struct err *e)
+int tree_own(struct tree *tree, int fd, bool scratch, struct err *e)
 {
 	if (tree->make_anywhere)
 		return 0;
@@ -34,7 +35,76 @@ int tree_own(struct tree *tree, int fd, struct err *e)
 		return err_set(
 			e, 0, "more than %zu file systems of the sandbox's own", tree->own_count);
 	tree->own[tree->own_count++] = id;
+	if (scratch)
+		tree->scratch = id;
 	return 0;
+}
+
+/* May a link in `directory` say where something is mounted? Those of the plan's own making may, and those of
+ * what nobody inside can write; not what a sandbox has left in a home that is kept, in the project or
+ * in an agent's state, or it would have the next one's mounts cover whatever it likes. */
+static bool may_lead(const struct tree *tree, int directory)
+{
+	struct statvfs info;
+	uint64_t id = mount_id(directory);
+	for (size_t i = 0; id && i < tree->own_count; i++)
+		if (tree->own[i] == id)
+			return id != tree->scratch;
+	return fstatvfs(directory, &info) == 0 && (info.f_flag & ST_RDONLY);
+}
+
+/* The first link on the way of `path` is followed in the text: the new path, owned by the caller; NULL with
+ * errno, ELOOP where the link may not lead. */
+static char *link_follow(const struct tree *tree, const char *path)
+{
+	char text[PATH_MAX];
+	size_t length = 0;
+	while (path[length]) {
+		length += 1 + strcspn(path + length + 1, "/");
+		AUTO_FREE char *name = memory_slice(path, length);
+		AUTO_FREE char *parent = path_parent(name);
+		AUTO_CLOSE int directory =
+			lookup_plain_in_root(tree->root, parent, O_PATH | O_DIRECTORY);
+		ssize_t got = directory < 0 ? -1
+					    : readlinkat(directory, path_base(name), text,
+						      sizeof text - 1);
+		if (got < 0 && errno == EINVAL)
+			continue;
+		if (got < 0)
+			return NULL;
+		text[got] = '\0';
+		errno = ELOOP;
+		AUTO_FREE char *joined = memory_format("%s%s", text, path + length);
+		bool leads = strings_has(&tree->links, name) || may_lead(tree, directory);
+		return leads ? path_absolute(parent, joined) : NULL;
+	}
+	return NULL;
+}
+
+/* Open what is at `path` in the new root. */
+static int place_lookup(const struct tree *tree, const char *path, int flags)
+{
+	enum { LINKS_MOST = 40 };
+	if (tree->make_anywhere)
+		return lookup_in_root(tree->root, path, flags);
+	AUTO_FREE char *at = memory_string(path);
+	for (int links = 0;; links++) {
+		int fd = lookup_plain_in_root(tree->root, at, flags);
+		if (fd >= 0 || errno != ELOOP || links == LINKS_MOST)
+			return fd;
+		char *next = link_follow(tree, at);
+		if (!next)
+			return -1;
+		free(at);
+		at = next;
+	}
+}
+
+/* What ELOOP means here, in words. */
+static int link_refused(struct err *e, const char *path)
+{
+	err_set(e, 0, "%s goes through a link in a place that a sandbox can write in", path);
+	return err_hint(e, "remove the link, which may have been put there to cover something else");
 }
 
 /* May `path`, which is missing, be made in `directory`? 0, or -1 with a sentence. */
@@ -77,12 +147,14 @@ static int deepest_open(struct tree *tree, const char *path, size_t *ret_length,
 		return err_set(e, ENAMETOOLONG, "cannot make %.200s...", path);
 	memcpy(text, path, length + 1);
 	int fd;
-	while ((fd = lookup_in_root(tree->root, text, O_PATH | O_DIRECTORY)) < 0 &&
+	while ((fd = place_lookup(tree, text, O_PATH | O_DIRECTORY)) < 0 &&
 		errno == ENOENT && length > 1) {
 		while (text[--length] != '/')
 			;
 		text[length ? length : 1] = '\0';
 	}
+	if (fd < 0 && errno == ELOOP)
+		return link_refused(e, path);
 	if (fd < 0)
 		return err_set(e, errno, "cannot use %s inside the sandbox", text);
 	*ret_length = length;
@@ -145,7 +217,7 @@ int tree_parent(struct tree *tree, const char *path, const char **ret_name, stru
 
 int tree_directory(struct tree *tree, const char *path, mode_t perms, struct err *e)
 {
-	AUTO_CLOSE int there = lookup_in_root(tree->root, path, O_PATH | O_DIRECTORY);
+	AUTO_CLOSE int there = place_lookup(tree, path, O_PATH | O_DIRECTORY);
 	if (there >= 0)
 		return 0;
 	/* The umask was cleared, so that mkdir's permissions are exact. */
@@ -190,7 +262,7 @@ int tree_target(struct tree *tree, const char *path, bool directory, struct err 
 	int fd = target_make(tree, path, directory);
 	if (fd >= 0)
 		return fd;
-	fd = lookup_in_root(tree->root, path, O_PATH | (directory ? O_DIRECTORY : 0));
+	fd = place_lookup(tree, path, O_PATH | (directory ? O_DIRECTORY : 0));
 	if (fd < 0 && errno == ENOENT && directory) {
 		const char *name;
 		int parent = tree_parent(tree, path, &name, e);
@@ -198,6 +270,8 @@ int tree_target(struct tree *tree, const char *path, bool directory, struct err 
 	}
 	if (fd < 0 && errno == ENOENT)
 		return file_make(tree, path, e);
+	if (fd < 0 && errno == ELOOP)
+		return link_refused(e, path);
 	if (fd < 0)
 		return err_set(e, errno, "cannot mount over %s", path);
 	/* It may be a link that leads above the directory that is remembered. */

@@ -9,6 +9,7 @@
 
 #include "apply/landlock.h"
 #include "base/err.h"
+#include "base/strings.h"
 
 struct tree {
 	int root;           /* the new root, a mount */
@@ -16,6 +17,8 @@ struct tree {
 	bool make_anywhere; /* mountpoints may be made in directories of the host too */
 	uint64_t own[32];   /* mounts in which they may be made, by id (statx(2), Linux 5.8) */
 	size_t own_count;
+	uint64_t scratch;     /* of these, the home: a sandbox may have left links in it; 0: none */
+	struct strings links; /* where the plan made links */
 	bool masks[2]; /* the sources of masks exist in the base: file, directory */
 	int whole[4];  /* clones of the old root for binds of "/", in the order of the plan */
 	size_t whole_count, whole_used;
@@ -27,8 +30,8 @@ struct tree {
 };
 
 /* Let things be made in the mount that `fd` is in: not in another one of the same file system, which
- * the project next to the private home usually is. -1 with a sentence. */
-int tree_own(struct tree *tree, int fd, struct err *e);
+ * the project next to the private home usually is. `scratch`: it is the home. -1 with a sentence. */
+int tree_own(struct tree *tree, int fd, bool scratch, struct err *e);
 
 /* An O_PATH descriptor of `path` inside the new root, made when it is missing: a directory if
  * `directory`, else an empty file; its parents as directories. -1 with a sentence. */

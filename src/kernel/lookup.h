@@ -10,6 +10,9 @@
  * the magic links of /proc are refused. Close-on-exec is added. A descriptor, or -1 with errno. */
 int lookup_in_root(int root, const char *path, int flags);
 
+/* The same, and no link is followed. */
+int lookup_plain_in_root(int root, const char *path, int flags);
+
 /* The same without following any link at all, and not above `directory`. */
 int lookup_beneath(int directory, const char *path, int flags);
 

@@ -174,7 +174,8 @@ static int session_recycle(struct session *session)
 	char name[SESSION_PATH_SIZE];
 	snprintf(name, sizeof name, SESSION_PREFIX "%s", session->id);
 	if (directory_clean(session->directory_fd) < 0 ||
-		mkdirat(session->directory_fd, "home", 0700) < 0)
+		mkdirat(session->directory_fd, "home", 0700) < 0 ||
+		fchmodat(session->directory_fd, "home", 0700, 0) < 0) /* whatever the umask is */
 		return -1;
 	fd_close(&session->lock);
 	return renameat2(

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,8 +13,18 @@
 #include "supervisor/session.h"
 #include "supervisor/signals.h"
 
+static bool is_gone(const struct box *box)
+{
+	struct pollfd end = { .fd = box->pidfd, .events = POLLIN };
+	return poll(&end, 1, 0) == 1;
+}
+
 static void message_happened(struct session *session, struct message *message)
 {
+	/* The command can stop itself faster than hutch, which stops with it, hears of it: once it is over,
+	 * nobody has to continue hutch for each time that is still told of. */
+	if (message->kind == MESSAGE_STOPPED && is_gone(&session->box))
+		return;
 	static const enum event events[MESSAGE_COUNT] = {
 		[MESSAGE_READY] = EVENT_READY,
 		[MESSAGE_STOPPED] = EVENT_STOPPED,

@@ -75,6 +75,16 @@ def executed_outside(world):
     return "it was executed" if mark.exists() else None
 
 
+# The project is mounted where the link leads: over anything of the sandbox.
+@attempt(2, "a link in a kept home, where the next sandbox mounts its project", "own_only")
+def kept_link(world):
+    other = world.home / "other"
+    other.mkdir()
+    kept = ["--home", "kept=test"]
+    world.run(kept, ["sh", "-c", "rmdir ~/project; ln -s /usr ~/project"], cwd=other)
+    return world.attempt("readonly", "/usr/bin/env", "/usr", options=kept, refusal=True)
+
+
 HOLD = """
 import array, os, socket, time
 s = socket.socket(socket.AF_UNIX)

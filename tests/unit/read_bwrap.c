@@ -67,7 +67,7 @@ static void test_order(void)
 		"mounts keep their order");
 	check(request.plan.op[request.plan.count - 1].kind == OP_SECCOMP_FD, "filters are last");
 	check_string(request.plan.command[1], "--bind", "options end with the command");
-	check(bind[2].flags == 0, "a new pid namespace gets a new procfs");
+	check(bind && bind[2].flags == 0, "a new pid namespace gets a new procfs");
 	bwrap_request_free(&request);
 }
 
@@ -103,8 +103,8 @@ static void test_next(void)
 	check(read_line(&user, line, &request, &e) == 0 && plan_check(&request.plan, &e) == 0,
 		"options for the next operation are read");
 	const struct op *tmpfs = find(&request.plan, OP_TMPFS);
-	check(tmpfs->perms == 0700 && tmpfs->size == 4096, "they hold for the next one");
-	check(tmpfs[1].perms == 0755 && tmpfs[1].size == 0, "and for that alone");
+	check(tmpfs && tmpfs->perms == 0700 && tmpfs->size == 4096, "they hold for the next one");
+	check(tmpfs && tmpfs[1].perms == 0755 && tmpfs[1].size == 0, "and for that alone");
 	const struct op *overlay = find(&request.plan, OP_OVERLAY);
 	check(overlay && strcmp(overlay->layers[1], "y") == 0 && !overlay->layers[2],
 		"an overlay takes the layers before it");

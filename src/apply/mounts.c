@@ -32,7 +32,8 @@ static int attach(struct tree *tree, int *mount, const struct op *op, struct err
 	if (ruleset_allow_op(tree->ruleset, *mount, op, e) < 0)
 		return -1;
 	if (is_root)
-		tree->root = take_fd(mount); /* what it was stays open: it is the base, or is covered */
+		tree->root =
+			take_fd(mount); /* what it was stays open: it is the base, or is covered */
 	return 0;
 }
 
@@ -95,7 +96,8 @@ static int apply_bind_fd(struct tree *tree, const struct op *op, struct err *e)
 	if (fstat(op->fd, &before) < 0 || fstat(clone, &now) < 0)
 		return err_set(e, errno, "cannot look at %s", op->source);
 	if (before.st_dev != now.st_dev || before.st_ino != now.st_ino)
-		return err_set(e, 0, "%s was replaced while the sandbox was being made", op->source);
+		return err_set(
+			e, 0, "%s was replaced while the sandbox was being made", op->source);
 	return bind_tree(tree, &clone, op, e);
 }
 
@@ -134,7 +136,8 @@ static int layers_text(const struct op *op, char *ret_text, size_t size, struct 
 	for (size_t i = count; i-- > 0;) { /* the kernel wants the uppermost first */
 		for (const char *p = op->layers[i]; *p; p++) {
 			if (used + 4 > size)
-				return err_set(e, ENAMETOOLONG, "too many layers for %s", op->target);
+				return err_set(
+					e, ENAMETOOLONG, "too many layers for %s", op->target);
 			if (*p == ':' || *p == '\\')
 				ret_text[used++] = '\\';
 			ret_text[used++] = *p;
@@ -150,7 +153,8 @@ static int apply_overlay(struct tree *tree, const struct op *op, struct err *e)
 	if (layers_text(op, lower, sizeof lower, e) < 0)
 		return -1;
 	struct mount_option option[] = { { "lowerdir", lower }, { "userxattr", NULL },
-		{ op->upper ? "upperdir" : NULL, op->upper }, { "workdir", op->work }, { NULL, NULL } };
+		{ op->upper ? "upperdir" : NULL, op->upper }, { "workdir", op->work },
+		{ NULL, NULL } };
 	AUTO_CLOSE int mount = mount_new("overlay", option, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
 	if (mount < 0) {
 		err_set(e, errno, "cannot make an overlay for %s", op->target);
@@ -290,7 +294,9 @@ static int root_make(const struct plan *plan, struct tree *tree, size_t *ret_fir
 
 int apply_mounts(const struct plan *plan, const struct ruleset *ruleset, struct err *e)
 {
-	struct tree tree = { .root = -1, .parent = -1, .ruleset = ruleset, .make_anywhere = plan->faithful };
+	struct tree tree = {
+		.root = -1, .parent = -1, .ruleset = ruleset, .make_anywhere = plan->faithful
+	};
 	size_t first;
 	mode_t user_umask = umask(0); /* permissions in the plan are exact */
 	if (mount_all_private() < 0)

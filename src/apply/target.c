@@ -104,7 +104,8 @@ static int place_lookup(const struct tree *tree, const char *path, int flags)
 static int link_refused(struct err *e, const char *path)
 {
 	err_set(e, 0, "%s goes through a link in a place that a sandbox can write in", path);
-	return err_hint(e, "remove the link, which may have been put there to cover something else");
+	return err_hint(
+		e, "remove the link, which may have been put there to cover something else");
 }
 
 /* May `path`, which is missing, be made in `directory`? 0, or -1 with a sentence. */
@@ -147,8 +148,8 @@ static int deepest_open(struct tree *tree, const char *path, size_t *ret_length,
 		return err_set(e, ENAMETOOLONG, "cannot make %.200s...", path);
 	memcpy(text, path, length + 1);
 	int fd;
-	while ((fd = place_lookup(tree, text, O_PATH | O_DIRECTORY)) < 0 &&
-		errno == ENOENT && length > 1) {
+	while ((fd = place_lookup(tree, text, O_PATH | O_DIRECTORY)) < 0 && errno == ENOENT &&
+		length > 1) {
 		while (text[--length] != '/')
 			;
 		text[length ? length : 1] = '\0';

@@ -19,8 +19,8 @@ struct tree {
 	size_t own_count;
 	uint64_t scratch;     /* of these, the home: a sandbox may have left links in it; 0: none */
 	struct strings links; /* where the plan made links */
-	bool masks[2]; /* the sources of masks exist in the base: file, directory */
-	int whole[4];  /* clones of the old root for binds of "/", in the order of the plan */
+	bool masks[2];        /* the sources of masks exist in the base: file, directory */
+	int whole[4]; /* clones of the old root for binds of "/", in the order of the plan */
 	size_t whole_count, whole_used;
 	const struct ruleset *ruleset; /* gets a rule for each mount */
 

@@ -33,8 +33,8 @@ int lookup_in_root(int root, const char *path, int flags)
 
 int lookup_plain_in_root(int root, const char *path, int flags)
 {
-	return open_how(root, path, flags,
-		RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+	return open_how(
+		root, path, flags, RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
 }
 
 int lookup_plain(const char *path, int flags)

@@ -260,9 +260,8 @@ bool program_is_safe_outside(const struct parts *parts, const char *program)
 		host->directory };
 	struct writable_search search = { .parts = parts };
 	struct links links = { .met = writable_met, .data = &search };
-	return !package_manager(&places, program) &&
-	       links_follow(&links, program) == LINKS_FOUND && !program_writes(program, parts) &&
-	       !program_writes(links.real, parts);
+	return !package_manager(&places, program) && links_follow(&links, program) == LINKS_FOUND &&
+	       !program_writes(program, parts) && !program_writes(links.real, parts);
 }
 
 static void path_add(struct parts *parts, const char *program)

@@ -5,6 +5,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,8 +15,10 @@
 #include "base/memory.h"
 #include "base/path.h"
 #include "kernel/capture.h"
+#include "kernel/lookup.h"
 #include "policy/compile_parts.h"
 #include "policy/mirror.h"
+#include "policy/nix_settings.h"
 #include "policy/nix_trust.h"
 #include "policy/place.h"
 
@@ -43,8 +47,8 @@ static bool links_are_safe(struct plan *plan, size_t first, int place)
 	return true;
 }
 
-static void add_linked_place(
-	struct parts *parts, const char *path, int place, const struct err *why, const char *because)
+static void add_linked_place(struct parts *parts, const char *path, int place,
+	const struct err *why, const char *because)
 {
 	struct err ignored; /* a loop of links stays a loop */
 	size_t first = parts->plan->count;
@@ -100,12 +104,50 @@ static void note_trusted(struct parts *parts)
 			"root (--nix off)");
 }
 
+/* Settings that somebody's nix manages lie in the store, and the store leads nowhere else. */
+static int settings_open(struct parts *parts, const char *path, struct err *e)
+{
+	bool linked;
+	int fd = place_own(parts->host, path, &linked, e);
+	AUTO_FREE char *real = fd < 0 ? realpath(path, NULL) : NULL;
+	return real && path_is_within(real, "/nix/store") ? lookup_plain(real, O_PATH) : fd;
+}
+
+/* A copy, without the tokens that nix fetches with. */
+static void add_nix_settings(struct parts *parts, const char *because)
+{
+	enum { LIMIT = 1 << 20 };
+	static const char *const places[] = { "~/.config/nix/registry.json", NULL };
+	AUTO_FREE char *path = host_expand(parts->host, "~/.config/nix/nix.conf");
+	AUTO_FREE char *outside = host_outside(parts->host, path);
+	AUTO_FREE char *there = path_join(parts->in->home_source, ".config/nix/nix.conf");
+	AUTO_FREE char *settings = NULL;
+	char again[32];
+	struct stat info;
+	struct err why = { 0 };
+	bool kept = policy_word(parts->policy, KEY_HOME) == WORD_HOME_KEPT;
+	add_places(parts, places, because);
+	AUTO_CLOSE int fd = settings_open(parts, outside, &why);
+	snprintf(again, sizeof again, "/proc/self/fd/%d", fd);
+	if (fd < 0 && why.number != ENOENT)
+		strings_take(parts->notes, memory_format("%s is not shown: %s", path, why.text));
+	if (fd < 0 || (kept && lstat(there, &info) == 0) ||
+		file_read_at(AT_FDCWD, again, LIMIT, &settings, NULL, NULL) < 0)
+		return;
+	AUTO_FREE char *public = nix_settings_public(settings);
+	struct op *op = plan_add(parts->plan, OP_FILE, because);
+	op->target = plan_copy(parts->plan, path);
+	op->value = plan_copy(parts->plan, public);
+	op->perms = 0644;
+}
+
 static void add_nix_daemon(struct parts *parts, const char *because)
 {
 	static const char *const places[] = { "/nix/store", "/nix/var/nix/profiles",
-		"/nix/var/nix/gcroots/per-user", "/run/current-system", "~/.config/nix",
+		"/nix/var/nix/gcroots/per-user", "/run/current-system",
 		"~/.local/state/nix/profiles", "~/.nix-profile", "~/.nix-defexpr", NULL };
 	add_places(parts, places, because);
+	add_nix_settings(parts, because);
 	/* Connecting needs no write permission on the mount. */
 	if (daemon_is_there(parts))
 		add_bind(parts, daemon_socket, BIND_READ_ONLY, because);
@@ -307,7 +349,8 @@ int compile_wrapper(struct parts *parts, struct err *e)
 
 void add_nix_remote(struct parts *parts)
 {
-	if (policy_word(parts->policy, KEY_NIX) == WORD_NIX_OFF || !daemon_is_there(parts) || !host_has("/nix/var/nix/daemon-socket/socket"))
+	if (policy_word(parts->policy, KEY_NIX) == WORD_NIX_OFF || !daemon_is_there(parts) ||
+		!host_has("/nix/var/nix/daemon-socket/socket"))
 		return;
 	struct op *op = plan_add(parts->plan, OP_ENV_SET, policy_origin(parts->policy, KEY_NIX));
 	op->name = "NIX_REMOTE";

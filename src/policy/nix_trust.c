@@ -116,7 +116,8 @@ bool nix_trusts(const struct host *host)
 	strings_add(&files, "/etc/nix/nix.conf");
 	for (size_t i = 0; i < files.count; i++) {
 		AUTO_FREE char *settings = NULL;
-		if (file_read_at(AT_FDCWD, files.item[i], SETTINGS_LIMIT, &settings, NULL, NULL) < 0)
+		if (file_read_at(AT_FDCWD, files.item[i], SETTINGS_LIMIT, &settings, NULL, NULL) <
+			0)
 			continue;
 		if (nix_settings_trust(settings, host->user,
 			    groups.count ? (const char *const *)groups.item : none))

@@ -32,7 +32,8 @@ static char *resolve_directory(const char *path)
  * others may write. */
 static bool follows_safe(int directory, const void *data)
 {
-	return lookup_is_below(*(const int *)data, directory) == 1 || lookup_is_of_others(directory);
+	return lookup_is_below(*(const int *)data, directory) == 1 ||
+	       lookup_is_of_others(directory);
 }
 
 /* The same for `path`, to which a link that lies in the directory `from` leads. */

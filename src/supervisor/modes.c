@@ -26,8 +26,10 @@ static const struct mode {
 	{ true, false, false, 1000 }, { true, false, false, 1002 }, { true, false, false, 1003 },
 	{ true, false, false, 1004 }, /* focus reports */
 	{ true, false, false, 1005 }, { true, false, false, 1006 }, { true, false, false, 1015 },
-	{ true, false, false, 1016 }, { true, true, false, 1046 }, /* the alternate screen is allowed */
-	{ true, false, false, 1050 }, { true, false, false, 1051 }, /* function keys, of six kinds */
+	{ true, false, false, 1016 },
+	{ true, true, false, 1046 }, /* the alternate screen is allowed */
+	{ true, false, false, 1050 },
+	{ true, false, false, 1051 }, /* function keys, of six kinds */
 	{ true, false, false, 1052 }, { true, false, false, 1053 }, { true, false, false, 1060 },
 	{ true, false, false, 1061 }, { true, false, false, 2004 }, /* bracketed paste */
 	{ true, false, false, 2026 },                               /* held updates */

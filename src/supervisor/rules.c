@@ -109,7 +109,8 @@ bool rules_read_control(const uint8_t *bytes, size_t length, struct control *ret
 	if (bytes < end)
 		ret_control->intermediate = *bytes++;
 	/* Only colours come in such numbers that there could be more. */
-	return bytes == end && clear && (!ret_control->intermediate || ret_control->intermediate < '0') &&
+	return bytes == end && clear &&
+	       (!ret_control->intermediate || ret_control->intermediate < '0') &&
 	       (fits || *end == 'm');
 }
 

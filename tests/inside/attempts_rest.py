@@ -374,6 +374,17 @@ def git_credentials(world):
     return done.stdout if SECRET in done.stdout else None
 
 
+# On a machine with nix only. Nothing to switch off: the file is not mounted, but written without them.
+@attempt(22, "tokens in the settings of nix")
+def nix_tokens(world):
+    nix = world.home / ".config" / "nix"
+    nix.mkdir()
+    (nix / "nix.conf").write_text(f"cores = 1\naccess-tokens = github.com={SECRET}\n!include tokens.conf\n")
+    (nix / "tokens.conf").write_text(f"extra-access-tokens = gitlab.com=PAT:{SECRET}\n")
+    done = world.run([], ["sh", "-c", f"grep -r {SECRET} ~/.config --exclude-dir=project; true"])
+    return done.stdout or None
+
+
 @attempt(23, "a value of -e in the arguments of hutch", "scrub,title")
 def arguments(world):
     secret = "hunter2-hunter2"

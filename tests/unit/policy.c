@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "policy/config_read.h"
 #include "policy/expand.h"
+#include "policy/nix_settings.h"
 #include "policy/nix_trust.h"
 #include "policy/show.h"
 #include "policy/trust.h"
@@ -206,6 +207,10 @@ static void test_nix(void)
 		check(nix_settings_trust(cases[i].settings, "me", groups) == cases[i].trusts,
 			cases[i].settings);
 	check(!nix_settings_trust("trusted-users = @wheel", "me", none), "in no group");
+	AUTO_FREE char *public = nix_settings_public(
+		"a = b\n  access-tokens = github.com=x\naccess-tokens=y\n!include tokens\n"
+		"include other\r\n# access-tokens\nnetrc-file\t= /n\nextra-access-tokens = z\nc = d");
+	check_string(public, "a = b\n# access-tokens\nc = d\n", "settings without credentials");
 }
 
 int main(void)

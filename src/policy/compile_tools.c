@@ -219,7 +219,9 @@ char *tools_own_flake(const struct policy *policy, const struct host *host)
 static void add_own_flake(struct parts *parts, const char *directory)
 {
 	AUTO_FREE char *lock = path_join(directory, "flake.lock");
-	add_bind(parts, directory, host_has(lock) ? BIND_READ_ONLY : 0, "the user's own flake");
+	struct stat info; /* a link that leads nowhere does not keep it writable */
+	add_bind(parts, directory, lstat(lock, &info) == 0 ? BIND_READ_ONLY : 0,
+		"the user's own flake");
 }
 
 static int wrap_nix(struct parts *parts, struct err *e)

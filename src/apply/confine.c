@@ -2,6 +2,7 @@
 #include "apply/confine.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/keyctl.h>
 #include <string.h>
@@ -23,18 +24,29 @@ static const struct op *find(const struct plan *plan, enum op_kind kind)
 	return NULL;
 }
 
-int confine_namespaces(const struct plan *plan, struct err *e)
+/* The limit is per user namespace, and changing it needs CAP_SYS_RESOURCE in this one, which nothing inside
+ * will have. `path` is below /proc. */
+static int namespaces_forbid(const char *path)
 {
-	if (!find(plan, OP_NO_USER_NAMESPACES))
-		return 0;
-	/* The limit is per user namespace, and changing it needs CAP_SYS_RESOURCE in this one, which
-	 * nothing inside will have. */
-	if (file_poke_at(-1, "/proc/sys/user/max_user_namespaces", "0") == 0)
+	AUTO_CLOSE int host = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (host >= 0 && file_poke_at(host, path, "0") == 0)
 		return 0;
 	/* Inside another sandbox the /proc that is there may be read-only; any other one will do. */
 	AUTO_CLOSE int proc = errno == EROFS ? mount_new("proc", NULL, 0) : -1;
-	if (proc < 0 || file_poke_at(proc, "sys/user/max_user_namespaces", "0") < 0)
-		return err_set(e, errno, "cannot forbid further user namespaces");
+	return proc < 0 ? -1 : file_poke_at(proc, path, "0");
+}
+
+int confine_namespaces(const struct plan *plan, bool root, struct err *e)
+{
+	if (find(plan, OP_NO_USER_NAMESPACES)) {
+		if (namespaces_forbid("sys/user/max_user_namespaces") < 0)
+			return err_set(e, errno, "cannot forbid further user namespaces");
+		return 0;
+	}
+	/* Whoever makes one may mount the control groups below his own, and to the kernel a real root owns
+	 * them: he could freeze and kill the host's processes with them. */
+	if (root && namespaces_forbid("sys/user/max_cgroup_namespaces") < 0 && errno != ENOENT)
+		return err_set(e, errno, "cannot forbid further namespaces of control groups");
 	return 0;
 }
 

@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 #include "apply/landlock.h"
 #include "base/err.h"
 #include "plan/plan.h"
@@ -18,8 +20,9 @@ struct confinement {
 /* Before the mounts, each of which adds a rule to the ruleset. */
 int confine_start(const struct plan *plan, struct confinement *ret_confinement, struct err *e);
 
-/* Before the old /proc is gone: no more user namespaces below this one, if the plan says so. */
-int confine_namespaces(const struct plan *plan, struct err *e);
+/* Before the old /proc is gone: no more user namespaces below this one, if the plan says so; else none of
+ * control groups, if `root` is who starts all this. */
+int confine_namespaces(const struct plan *plan, bool root, struct err *e);
 
 /* In init, when all mounts are made: the bounding set, no_new_privs, not dumpable. */
 int confine_init(const struct confinement *confinement, struct err *e);

@@ -121,7 +121,7 @@ static int hostname_apply(const struct plan *plan, struct err *e)
 static int plan_apply(const struct plan *plan, unsigned long flags, uid_t uid, gid_t gid,
 	struct confinement *ret_confinement, struct err *e)
 {
-	if (identity_apply(plan, uid, gid, e) < 0 || confine_namespaces(plan, e) < 0)
+	if (identity_apply(plan, uid, gid, e) < 0 || confine_namespaces(plan, uid == 0, e) < 0)
 		return -1;
 	if ((flags & CLONE_NEWNET) && loopback_up() < 0)
 		return err_set(e, errno, "cannot bring up the sandbox's loopback device");

@@ -4,7 +4,7 @@ import json
 import os
 import re
 
-from attempt import attempt, only
+from attempt import IS_ROOT, attempt, only
 from world import changed, snapshot
 
 
@@ -83,6 +83,21 @@ def kept_link(world):
     kept = ["--home", "kept=test"]
     world.run(kept, ["sh", "-c", "rmdir ~/project; ln -s /usr ~/project"], cwd=other)
     return world.attempt("readonly", "/usr/bin/env", "/usr", options=kept, refusal=True)
+
+
+GROUPS = """
+for kind in "cgroup2 none" "cgroup none -o freezer" "cgroup none -o pids"; do
+	unshare -UrCm sh -c "mount -t $kind /tmp && test -w /tmp/cgroup.procs && echo ESCAPED: as \\"$kind\\""
+done 2>/dev/null
+echo held
+"""
+
+
+# To others than root the kernel's own permissions hold, and those of who delegates a group to them.
+@attempt(10, "the host's control groups, mounted inside", None if not IS_ROOT else "root_groups")
+def control_groups(world):
+    done = world.run(["--nesting", "--user", "1000"], ["sh", "-c", GROUPS])
+    return world.verdict(done.returncode, done.stdout, done.stderr)
 
 
 HOLD = """

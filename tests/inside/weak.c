@@ -18,6 +18,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "apply/confine.h"
 #include "base/memory.h"
 #include "cli/options.h"
 #include "engines/engine.h"
@@ -206,6 +207,13 @@ int __wrap_lookup_through(const char *path, lookup_follows *follows, const void 
 int __wrap_lookup_through(const char *path, lookup_follows *follows, const void *data, int *ret)
 {
 	return __real_lookup_through(path, omitted("beneath") ? follows_all : follows, data, ret);
+}
+
+int __real_confine_namespaces(const struct plan *plan, bool root, struct err *e);
+int __wrap_confine_namespaces(const struct plan *plan, bool root, struct err *e);
+int __wrap_confine_namespaces(const struct plan *plan, bool root, struct err *e)
+{
+	return __real_confine_namespaces(plan, root && !omitted("root_groups"), e);
 }
 
 bool __real_program_is_safe_outside(const struct parts *parts, const char *program);

@@ -219,6 +219,8 @@ int tree_remove_at(int parent, const char *name, struct err *e)
 		return err_set(e, errno, "cannot remove %s", name);
 	AUTO_CLOSE int top = removal.top =
 		directory_open(parent, name, 0); /* EBUSY above, were it a mount */
+	if (top < 0 && errno == ENOENT)
+		return 0; /* somebody else removes it, too */
 	if (top < 0)
 		return err_set(e, errno, "cannot open %s to remove it", name);
 	for (int round = 0; round < ROUNDS && !removal.leftovers; round++) {
